@@ -63,6 +63,8 @@ const (
 	mostPerPair = 20_000_000
 	// mostExecutions bounds the calls of Confirm.
 	mostExecutions = 32
+	// mostOfSites bounds them for each pair of instructions.
+	mostOfSites = 3
 	// largest is the number of events up to which a formula is made.
 	largest = 3000
 )
@@ -84,68 +86,99 @@ func Check(ctx context.Context, t *trace.Trace, opts Options) (*Result, error) {
 	if steps == 0 {
 		steps = defaultSteps
 	}
-	m.sort(left)
-	var open, unconfirmed int
-	var why error
-	for _, c := range left {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		budget := min(steps, mostPerPair)
-		before := budget
-		v, order := m.reverse(c.first, c.second, m.needs(c.second), &budget)
-		steps -= before - budget
-		if v != Unknown {
-			r.Searched++
-		} else if opts.Solve != nil && len(t.Events) <= largest {
-			var err error
-			if v, order, err = m.solve(ctx, c, opts.Solve); err != nil {
-				why = err
-			} else if v != Unknown {
-				r.Solved++
+	k := &checker{m: m, opts: opts, r: r, steps: steps, tried: map[[2]trace.Site]int{}}
+	// Pairs with events that are not modelled come last, as they need confirmation.
+	for _, inexact := range []bool{false, true} {
+		k.search = newSearch(m, &k.steps)
+		for _, c := range left {
+			if (m.inexact[c.first] || m.inexact[c.second]) != inexact {
+				continue
+			}
+			if found, err := k.check(ctx, c); found || err != nil {
+				return r, err
 			}
 		}
-		switch v {
-		case Unknown:
-			open++
-			continue
-		case Impossible:
-			continue
-		}
-		p, events := Pair{int(c.first), int(c.second)}, ints(order)
-		exact := !m.inexact[c.first] && !m.inexact[c.second] && !slices.ContainsFunc(order, func(e int32) bool { return m.inexact[e] })
-		if opts.Confirm == nil && exact {
-			r.Answer, r.Pair, r.Order = Fails, p, events
-			return r, nil
-		}
-		if opts.Confirm == nil || r.Executions >= mostExecutions {
-			unconfirmed++
-			continue
-		}
-		r.Executions++
-		ok, err := opts.Confirm(ctx, p, events)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			r.Answer, r.Pair, r.Order = Fails, p, events
-			return r, nil
-		}
-		unconfirmed++
 	}
-	if open+unconfirmed > 0 {
-		r.Answer, r.Why = Undecided, m.why(r, open, unconfirmed, why)
+	if k.open+k.unconfirmed > 0 {
+		r.Answer, r.Why = Undecided, k.why()
 	} else {
 		r.Unordered = nil
 	}
 	return r, nil
 }
 
+// checker decides the pairs that vector clocks leave, in the order of their first events.
+type checker struct {
+	m      *model
+	opts   Options
+	r      *Result
+	search *search
+	steps  int // left of the budget
+	tried  map[[2]trace.Site]int
+
+	open, unconfirmed int
+	failed            error // of the solver
+}
+
+// check decides a pair, and reports whether it is reversible.
+func (k *checker) check(ctx context.Context, c candidate) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	m, r := k.m, k.r
+	k.search.budget = &k.steps
+	k.search.prepare(c.first)
+	budget := min(k.steps, mostPerPair)
+	k.steps -= budget
+	k.search.budget = &budget
+	v, order := k.search.reverse(c.first, c.second)
+	k.steps += budget
+	if v != Unknown {
+		r.Searched++
+	} else if k.opts.Solve != nil && m.g.Len() <= largest {
+		if v, order, k.failed = m.solve(ctx, c, k.opts.Solve); v != Unknown {
+			r.Solved++
+		}
+	}
+	switch v {
+	case Unknown:
+		k.open++
+		return false, nil
+	case Impossible:
+		return false, nil
+	}
+	p, events := Pair{int(c.first), int(c.second)}, ints(order)
+	if k.opts.Confirm == nil {
+		if slices.ContainsFunc(order, func(e int32) bool { return m.inexact[e] }) || m.inexact[c.first] {
+			k.unconfirmed++
+			return false, nil
+		}
+	} else {
+		sites := [2]trace.Site{m.t.Events[c.first].Site, m.t.Events[c.second].Site}
+		if k.tried[sites]++; k.tried[sites] > mostOfSites || r.Executions >= mostExecutions {
+			k.unconfirmed++
+			return false, nil
+		}
+		r.Executions++
+		ok, err := k.opts.Confirm(ctx, p, events)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			k.unconfirmed++
+			return false, nil
+		}
+	}
+	r.Answer, r.Pair, r.Order = Fails, p, events
+	return true, nil
+}
+
 // why says what keeps an answer from being given.
-func (m *model) why(r *Result, open, unconfirmed int, failed error) string {
+func (k *checker) why() string {
+	m, open, unconfirmed := k.m, k.open, k.unconfirmed
 	var parts []string
 	if open > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d dependent pairs that vector clocks leave are beyond the search's budget", open, r.Left))
+		parts = append(parts, fmt.Sprintf("%d of %d dependent pairs that vector clocks leave are beyond the search's budget", open, k.r.Left))
 	}
 	if unconfirmed > 0 {
 		s := fmt.Sprintf("%d reversals that the model allows were not seen in an execution", unconfirmed)
@@ -159,8 +192,8 @@ func (m *model) why(r *Result, open, unconfirmed int, failed error) string {
 		}
 		parts = append(parts, s)
 	}
-	if failed != nil {
-		parts = append(parts, "the solver failed: "+failed.Error())
+	if k.failed != nil {
+		parts = append(parts, "the solver failed: "+k.failed.Error())
 	}
 	return strings.Join(parts, "; ")
 }
@@ -184,6 +217,7 @@ func (m *model) candidates(r *Result) []candidate {
 			}
 		}
 	}
+	slices.SortStableFunc(out, func(a, b candidate) int { return int(a.first - b.first) })
 	return out
 }
 
@@ -208,23 +242,6 @@ func (m *model) needs(e int32) []int32 {
 		}
 	}
 	return out
-}
-
-// sort puts the pairs that are modelled exactly before the others, and each instruction pair's first
-// occurrence before the repetitions.
-func (m *model) sort(left []candidate) {
-	type sites struct{ a, b trace.Site }
-	seen := map[sites]int{}
-	rank := make(map[candidate]int, len(left))
-	for _, c := range left {
-		k := sites{m.t.Events[c.first].Site, m.t.Events[c.second].Site}
-		rank[c] = seen[k]
-		seen[k]++
-		if m.inexact[c.first] || m.inexact[c.second] {
-			rank[c] += len(left)
-		}
-	}
-	slices.SortStableFunc(left, func(a, b candidate) int { return rank[a] - rank[b] })
 }
 
 func ints(list []int32) []int {

@@ -92,7 +92,7 @@ func TestSolver(t *testing.T) {
 		budget := 1 << 30
 		negative := false
 		for _, c := range m.candidates(&Result{}) {
-			want, _ := m.reverse(c.first, c.second, m.needs(c.second), &budget)
+			want, _ := newSearch(m, &budget).reverse(c.first, c.second)
 			// Most pairs are reversible: the others are what this test is for.
 			if want == Possible && (negative || seed%8 > 0) {
 				continue
@@ -110,4 +110,117 @@ func TestSolver(t *testing.T) {
 		t.Errorf("%v: too few of one answer to mean anything", count)
 	}
 	t.Logf("%v (1: impossible, 2: possible)", count)
+}
+
+// pipeline is a long trace in which no pair can be reversed: workers take turns at a barrier, and each
+// round reads what its neighbours wrote in the last one.
+func pipeline(events, threads int) *trace.Trace {
+	t := &trace.Trace{Header: trace.Header{Target: "c", Instrumented: true}}
+	add := func(thread int, op trace.Op, o trace.Object, value uint64) {
+		t.Events = append(t.Events, trace.Event{Thread: trace.ThreadID(thread), Op: op, Object: o, Size: 8, Value: value})
+	}
+	b := object(barriers, 0)
+	add(0, trace.OpBarrierInit, b, uint64(threads))
+	for u := 1; u <= threads; u++ {
+		add(0, trace.OpThreadCreate, 0, uint64(u))
+	}
+	for u := 1; u <= threads; u++ {
+		add(u, trace.OpThreadStart, 0, 0)
+	}
+	cell := func(round, u int) trace.Object { return object(variables, (round%2)*threads+(u+threads)%threads) }
+	for round := 0; len(t.Events) < events; round++ {
+		for u := 1; u <= threads; u++ {
+			for k := range 3 {
+				add(u, trace.OpRead, cell(round, u+k-1), 0)
+			}
+			add(u, trace.OpMutexLock, object(mutexes, 0), 0)
+			add(u, trace.OpMutexUnlock, object(mutexes, 0), 0)
+			add(u, trace.OpWrite, cell(round+1, u), 0)
+		}
+		for u := 1; u <= threads; u++ {
+			add(u, trace.OpBarrierWait, b, uint64(u))
+		}
+		for u := 1; u <= threads; u++ {
+			add(u, trace.OpBarrierLeave, b, 0)
+		}
+	}
+	return t
+}
+
+// handoff is a long trace in which only the search can tell that no pair can be reversed: two producers
+// write, then post the same semaphore, and the consumer takes both posts before it reads.
+func handoff(events int) *trace.Trace {
+	t := &trace.Trace{Header: trace.Header{Target: "c", Instrumented: true}}
+	add := func(thread int, op trace.Op, o trace.Object, value uint64) {
+		t.Events = append(t.Events, trace.Event{Thread: trace.ThreadID(thread), Op: op, Object: o, Size: 8, Value: value})
+	}
+	full, empty := object(sems, 0), [2]trace.Object{object(sems, 1), object(sems, 2)}
+	for _, s := range []trace.Object{full, empty[0], empty[1]} {
+		add(0, trace.OpSemInit, s, 0)
+	}
+	for u := range 2 {
+		add(0, trace.OpThreadCreate, 0, uint64(u+1))
+		add(u+1, trace.OpThreadStart, 0, 0)
+	}
+	for len(t.Events) < events {
+		for u := range 2 {
+			add(u+1, trace.OpWrite, object(variables, u), 0)
+			add(u+1, trace.OpSemPost, full, uint64(u+1))
+		}
+		for u := range 2 {
+			add(0, trace.OpSemWait, full, uint64(1-u))
+		}
+		for u := range 2 {
+			add(0, trace.OpRead, object(variables, u), 0)
+		}
+		for u := range 2 {
+			add(0, trace.OpSemPost, empty[u], 1)
+			add(u+1, trace.OpSemWait, empty[u], 0)
+		}
+	}
+	return t
+}
+
+// TestLong checks long traces: the time must grow with the length, not with its square.
+func TestLong(t *testing.T) {
+	t.Parallel()
+	for name, make := range map[string]func(int) *trace.Trace{
+		"barrier":   func(n int) *trace.Trace { return pipeline(n, 4) },
+		"semaphore": handoff,
+	} {
+		tr := make(20_000)
+		r, err := Check(t.Context(), tr, Options{})
+		if err != nil || r.Answer != Holds {
+			t.Errorf("%s: %+v, %v; want that it holds", name, r, err)
+		}
+		t.Logf("%s: %+v", name, r)
+		// A read that nothing orders with the last write: the same trace with one fault.
+		last := len(tr.Events) - 1
+		for tr.Events[last].Op != trace.OpWrite {
+			last--
+		}
+		bad := *tr
+		bad.Events = append(append([]trace.Event(nil), tr.Events[:last+1]...), trace.Event{Op: trace.OpRead, Object: tr.Events[last].Object, Size: 8})
+		if r, err = Check(t.Context(), &bad, Options{}); err != nil || r.Answer != Fails || r.Pair != (Pair{last, last + 1}) {
+			t.Errorf("%s with an unordered read: %v, pair %v, %v; want %v", name, r.Answer, r.Pair, err, Pair{last, last + 1})
+		}
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000} {
+		for name, make := range map[string]func(int) *trace.Trace{
+			"barrier":   func(n int) *trace.Trace { return pipeline(n, 4) },
+			"semaphore": handoff,
+		} {
+			tr := make(n)
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				for b.Loop() {
+					if r, err := Check(b.Context(), tr, Options{}); err != nil || r.Answer != Holds {
+						b.Fatal(r, err)
+					}
+				}
+			})
+		}
+	}
 }

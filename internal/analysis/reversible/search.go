@@ -23,6 +23,7 @@ type search struct {
 	first  int32
 	second int32
 	goal   []int32 // events of each thread that second needs
+	limit  int32   // events from this one on must not happen, if not 0
 
 	cut     []int32
 	order   []int32 // events that have happened
@@ -34,9 +35,10 @@ type search struct {
 }
 
 func newSearch(m *model, budget *int) *search {
-	s := &search{m: m, budget: budget,
+	s := &search{
+		m: m, budget: budget, first: -1, second: -1,
 		cut: make([]int32, len(m.of)), writer: make([]int32, m.locks), readers: make([]int32, m.locks),
-		holding: make([]int32, len(m.of)), count: make([]int, len(m.sems)), seen: map[string]bool{},
+		holding: make([]int32, len(m.of)), count: make([]int, len(m.sems)),
 	}
 	for i := range s.writer {
 		s.writer[i] = -1
@@ -47,19 +49,31 @@ func newSearch(m *model, budget *int) *search {
 	return s
 }
 
-// reverse decides whether second can happen without first. need is what second needs before it. The
-// result's order ends with second.
-func (m *model) reverse(first, second int32, need []int32, budget *int) (Verdict, []int32) {
-	s := newSearch(m, budget)
-	s.first, s.second, s.goal = first, second, need
-	v := s.from()
-	if v != Possible {
-		return v, nil
-	}
-	return v, append(s.order, second)
+// prepare takes the steps before event first of the trace that no reordering without that event can be worse
+// for. Searches for pairs in the order of their first events then need not repeat them.
+func (s *search) prepare(first int32) {
+	s.first, s.second = -1, -1
+	s.limit = first
+	s.advance(false)
+	s.limit = 0
 }
 
-// from searches from the current state. It leaves the state as it is if it succeeds.
+// reverse decides whether second can happen without first, and leaves the state as it is. The
+// result's order ends with second.
+func (s *search) reverse(first, second int32) (Verdict, []int32) {
+	s.first, s.second, s.goal = first, second, s.m.needs(second)
+	s.seen = map[string]bool{}
+	mark := len(s.order)
+	v := s.from()
+	var order []int32
+	if v == Possible {
+		order = append(slices.Clone(s.order), second)
+	}
+	s.back(mark)
+	return v, order
+}
+
+// from searches from the current state. It restores the state if the answer is Impossible.
 func (s *search) from() Verdict {
 	mark := len(s.order)
 	s.advance(true)
@@ -110,7 +124,7 @@ func (s *search) next(t int) int32 {
 		return -1
 	}
 	e := s.m.of[t][s.cut[t]]
-	if e == s.first || e == s.second {
+	if e == s.first || e == s.second || s.limit > 0 && e >= s.limit {
 		return -1
 	}
 	return e
