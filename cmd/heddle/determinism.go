@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/reversible"
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/smt"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -156,7 +156,7 @@ func (out *determinismJSON) fill(d *engine.Determinism, t target.Target) {
 		}
 		ev := &tr.Events[e]
 		p := pairJSON{Thread: fmt.Sprintf("T%d", ev.Thread), Operation: ev.Op.String(), Where: names.Place(ev.Site, false), Event: e}
-		if ev.Object != 0 {
+		if ev.Object != 0 && ops.Of(ev.Op).Of != ops.Thread {
 			p.Object = names.Object(tr, ev.Object, ev.Size, e)
 		}
 		return p
@@ -190,7 +190,10 @@ func (p *pairJSON) String() string {
 	if p.Object != "" {
 		s += " " + p.Object
 	}
-	return s + cmp.Or(" at "+p.Where, "")
+	if p.Where != "" {
+		s += " at " + p.Where
+	}
+	return s
 }
 
 func (c *checkDeterminismCommand) print(a *app, out *determinismJSON) {

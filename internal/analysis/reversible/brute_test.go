@@ -108,6 +108,65 @@ func generate(r *rand.Rand, threads, length int) [][]instruction {
 	return progs
 }
 
+// contend makes a random program whose threads are created while main is in the middle of something, and
+// compete for semaphores and locks: most of what orders its accesses are these.
+func contend(r *rand.Rand, threads int) [][]instruction {
+	progs := make([][]instruction, threads)
+	created := 1
+	for t := range progs {
+		var prog []instruction
+		if t > 0 {
+			prog = append(prog, instruction{trace.OpThreadStart, 0})
+		}
+		inside := func() (list []instruction) {
+			for t == 0 && created < threads && r.IntN(3) > 0 {
+				list = append(list, instruction{trace.OpThreadCreate, created})
+				created++
+			}
+			in := access(r)
+			if in.n = r.IntN(2); r.IntN(3) == 0 {
+				in.n = 3 + t
+			}
+			return append(list, in)
+		}
+		for range 1 + r.IntN(2) {
+			n := r.IntN(2)
+			down, up := instruction{trace.OpSemWait, n}, instruction{trace.OpSemPost, n}
+			a, b := instruction{trace.OpMutexLock, n}, instruction{trace.OpMutexLock, 1 - n}
+			endA, endB := instruction{trace.OpMutexUnlock, n}, instruction{trace.OpMutexUnlock, 1 - n}
+			var before, after []instruction
+			switch r.IntN(6) {
+			case 0:
+				before, after = []instruction{down}, []instruction{up}
+			case 1:
+				before, after = []instruction{a, down}, []instruction{up, endA}
+			case 2:
+				before, after = []instruction{a, b, endA}, []instruction{endB}
+			case 3:
+				before, after = []instruction{a}, []instruction{b, endA, endB}
+			case 4:
+				before, after = []instruction{a}, []instruction{endA}
+			case 5:
+				before = []instruction{up}
+			}
+			prog = slices.Concat(prog, before, inside(), after)
+		}
+		if t > 0 {
+			prog = append(prog, instruction{trace.OpThreadEnd, 0})
+		} else {
+			for ; created < threads; created++ {
+				prog = append(prog, instruction{trace.OpThreadCreate, created})
+			}
+			for u := 1; u < threads; u++ {
+				prog = append(prog, instruction{trace.OpThreadJoin, u})
+			}
+			prog = append(prog, instruction{trace.OpProcessExit, 0})
+		}
+		progs[t] = prog
+	}
+	return progs
+}
+
 func access(r *rand.Rand) instruction {
 	return instruction{[]trace.Op{trace.OpRead, trace.OpWrite}[r.IntN(2)], r.IntN(3)}
 }

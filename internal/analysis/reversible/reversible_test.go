@@ -23,7 +23,7 @@ func describe(t *trace.Trace) string {
 // TestBrute compares the check with all feasible reorderings of random traces.
 func TestBrute(t *testing.T) {
 	t.Parallel()
-	traces := 6000
+	traces := 8000
 	if testing.Short() {
 		traces = 1000
 	}
@@ -32,7 +32,11 @@ func TestBrute(t *testing.T) {
 	for seed := range uint64(traces) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		threads := 2 + r.IntN(3)
-		tr := record(r, generate(r, threads, 4-threads/2))
+		progs := generate(r, threads, 4-threads/2)
+		if seed%2 > 0 {
+			progs = contend(r, threads)
+		}
+		tr := record(r, progs)
 		got, err := Check(t.Context(), tr, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -49,6 +53,9 @@ func TestBrute(t *testing.T) {
 		}
 	}
 	t.Logf("%v, %d pairs searched", answers, searched)
+	if searched < answers[Fails]+traces/50 {
+		t.Errorf("the search ruled out only %d pairs", searched-answers[Fails])
+	}
 	if answers[Holds] < traces/20 || answers[Fails] < traces/20 {
 		t.Errorf("%v: too few of one answer to mean anything", answers)
 	}
@@ -87,7 +94,11 @@ func TestSolver(t *testing.T) {
 	for seed := uint64(0); pairs > 0; seed++ {
 		r := rand.New(rand.NewPCG(seed, 2))
 		threads := 2 + r.IntN(3)
-		tr := record(r, generate(r, threads, 5))
+		progs := generate(r, threads, 5)
+		if seed%2 > 0 {
+			progs = contend(r, threads)
+		}
+		tr := record(r, progs)
 		m := compile(tr)
 		budget := 1 << 30
 		negative := false
