@@ -135,7 +135,7 @@ func contend(r *rand.Rand, threads int) [][]instruction {
 			a, b := instruction{trace.OpMutexLock, n}, instruction{trace.OpMutexLock, 1 - n}
 			endA, endB := instruction{trace.OpMutexUnlock, n}, instruction{trace.OpMutexUnlock, 1 - n}
 			var before, after []instruction
-			switch r.IntN(6) {
+			switch r.IntN(7) {
 			case 0:
 				before, after = []instruction{down}, []instruction{up}
 			case 1:
@@ -148,6 +148,8 @@ func contend(r *rand.Rand, threads int) [][]instruction {
 				before, after = []instruction{a}, []instruction{endA}
 			case 5:
 				before = []instruction{up}
+			case 6:
+				before, after = []instruction{a, down}, []instruction{endA}
 			}
 			prog = slices.Concat(prog, before, inside(), after)
 		}
