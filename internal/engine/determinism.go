@@ -88,7 +88,7 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 		d.Why = fmt.Sprintf("the execution did not end cleanly (%v), so other schedules may have gone on", o.Ending.Kind)
 		return d, nil
 	case o.External:
-		d.Why = "the execution waited for something outside of heddle's control, so it may differ by itself"
+		d.Why = "the execution waited for something outside of heddle's control, so another one may differ for that reason"
 		return d, nil
 	}
 	confirm := func(ctx context.Context, p reversible.Pair, order []int) (bool, error) {
@@ -182,17 +182,16 @@ func threadEvents(t *trace.Trace) map[uint64][]int {
 	unjoined := 0
 	for i := range t.Events {
 		ev := &t.Events[i]
-		switch ev.Op {
-		case trace.OpYield, trace.OpThreadCreated, trace.OpRwlockQueue:
+		switch ops.Does(ev.Op) {
+		case ops.None, ops.Announce: // yields, and queueing for a lock, depend on the schedule
 			continue
-		case trace.OpThreadCreate:
-			if _, ok := ev.Child(); ok {
-				unjoined++
-			}
-		case trace.OpThreadJoin:
-			if ev.Result == 0 {
+		case ops.Join:
+			if ops.Of(ev.Op).Done(ev) {
 				unjoined--
 			}
+		}
+		if _, ok := ev.Child(); ok {
+			unjoined++
 		}
 		if unjoined == 0 && ev.Op.IsAccess() {
 			continue
@@ -204,7 +203,7 @@ func threadEvents(t *trace.Trace) map[uint64][]int {
 }
 
 // counterpart returns the index in another execution of the event that stands where event e of golden does
-// in its thread, -1 if there is none.
+// in its thread, or -1.
 func counterpart(other, own map[uint64][]int, golden *trace.Trace, e int) int {
 	name := golden.Threads[golden.Events[e].Thread].Name
 	n, ok := slices.BinarySearch(own[name], e)

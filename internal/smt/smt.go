@@ -27,7 +27,7 @@ var solvers = []Solver{
 	{Name: "cvc4", args: []string{"--lang=smt2", "-"}},
 }
 
-// Find returns the first solver in PATH, or nil if there is none. Each script may take limit.
+// Find returns the first solver in PATH, or nil if none is installed. Each script may take limit.
 func Find(limit time.Duration) *Solver {
 	for _, s := range solvers {
 		if path, err := exec.LookPath(s.Name); err == nil {

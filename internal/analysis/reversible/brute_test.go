@@ -508,7 +508,7 @@ func (b *brute) replay(order []int) (*machine, []int, error) {
 	return m, cut, nil
 }
 
-// reverses returns an order that reverses a pair, nil if there is none.
+// reverses returns an order that reverses a pair, or nil.
 func (b *brute) reverses(order []int) []int {
 	m, cut, err := b.replay(order)
 	if err != nil {

@@ -207,7 +207,7 @@ func (s *search) moved(t int32, v move, way int32) {
 	}
 }
 
-// advance takes the steps that cannot disable a step of another thread, until there are none. needed
+// advance takes the steps that cannot disable a step of another thread, as long as one is possible. needed
 // restricts it to the events that second needs.
 func (s *search) advance(needed bool) {
 	for moved := true; moved && *s.budget > 0; {
