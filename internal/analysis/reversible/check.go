@@ -3,6 +3,7 @@ package reversible
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ type Options struct {
 	// is no solver.
 	Solve func(ctx context.Context, formula string) (string, error)
 	// Confirm executes a reordering and reports whether the pair was reversed; nil to accept what
-	// the model says. A reordering with events that are not modelled is a failure only if Confirm says so.
+	// the model says. A reordering with events that are not modelled counts only if Confirm says so.
 	Confirm func(ctx context.Context, p Pair, order []int) (bool, error)
 }
 
@@ -65,6 +66,8 @@ const (
 	mostExecutions = 32
 	// mostOfSites bounds them for each pair of instructions.
 	mostOfSites = 3
+	// maxClocks bounds the memory for vector clocks: events × threads.
+	maxClocks = 1 << 28
 	// largest is the number of events up to which a formula is made.
 	largest = 3000
 )
@@ -76,6 +79,9 @@ type candidate struct {
 
 // Check decides whether any dependent pair of the trace is reversible.
 func Check(ctx context.Context, t *trace.Trace, opts Options) (*Result, error) {
+	if n := len(t.Events) * len(t.Threads); n > maxClocks {
+		return &Result{Answer: Undecided, Events: len(t.Events), Why: fmt.Sprintf("vector clocks of %d events and %d threads take too much memory", len(t.Events), len(t.Threads))}, nil
+	}
 	m := compile(t)
 	r := &Result{Answer: Holds, Events: len(t.Events)}
 	left := m.candidates(r)
@@ -87,7 +93,7 @@ func Check(ctx context.Context, t *trace.Trace, opts Options) (*Result, error) {
 		steps = defaultSteps
 	}
 	k := &checker{m: m, opts: opts, r: r, steps: steps, tried: map[[2]trace.Site]int{}}
-	// Pairs with events that are not modelled come last, as they need confirmation.
+	// Pairs with events that are not modelled come last: they cannot make the condition fail.
 	for _, inexact := range []bool{false, true} {
 		k.search = newSearch(m, &k.steps)
 		for _, c := range left {
@@ -99,7 +105,7 @@ func Check(ctx context.Context, t *trace.Trace, opts Options) (*Result, error) {
 			}
 		}
 	}
-	if k.open+k.unconfirmed > 0 {
+	if k.open+k.unconfirmed+k.guessed > 0 {
 		r.Answer, r.Why = Undecided, k.why()
 	} else {
 		r.Unordered = nil
@@ -116,8 +122,8 @@ type checker struct {
 	steps  int // left of the budget
 	tried  map[[2]trace.Site]int
 
-	open, unconfirmed int
-	failed            error // of the solver
+	open, unconfirmed, guessed int
+	failed                     error // of the solver
 }
 
 // check decides a pair, and reports whether it is reversible.
@@ -147,9 +153,13 @@ func (k *checker) check(ctx context.Context, c candidate) (bool, error) {
 	case Impossible:
 		return false, nil
 	}
+	if m.inexact[c.first] || m.inexact[c.second] {
+		k.guessed++ // that they are dependent is a guess, too
+		return false, nil
+	}
 	p, events := Pair{int(c.first), int(c.second)}, ints(order)
 	if k.opts.Confirm == nil {
-		if slices.ContainsFunc(order, func(e int32) bool { return m.inexact[e] }) || m.inexact[c.first] {
+		if slices.ContainsFunc(order, func(e int32) bool { return m.inexact[e] }) {
 			k.unconfirmed++
 			return false, nil
 		}
@@ -181,16 +191,11 @@ func (k *checker) why() string {
 		parts = append(parts, fmt.Sprintf("%d of %d dependent pairs that vector clocks leave are beyond the search's budget", open, k.r.Left))
 	}
 	if unconfirmed > 0 {
-		s := fmt.Sprintf("%d reversals that the model allows were not seen in an execution", unconfirmed)
-		if len(m.strange) > 0 {
-			var names []string
-			for name := range m.strange {
-				names = append(names, name)
-			}
-			slices.Sort(names)
-			s += ", and the model is not exact about " + strings.Join(names, ", ")
-		}
-		parts = append(parts, s)
+		parts = append(parts, fmt.Sprintf("%d reversals that the model allows were not seen in an execution", unconfirmed))
+	}
+	if k.guessed > 0 || unconfirmed > 0 && len(m.strange) > 0 {
+		names := slices.Sorted(maps.Keys(m.strange))
+		parts = append(parts, fmt.Sprintf("the order of %s is not modelled, and %d pairs with them may be reversible", strings.Join(names, ", "), k.guessed))
 	}
 	if k.failed != nil {
 		parts = append(parts, "the solver failed: "+k.failed.Error())

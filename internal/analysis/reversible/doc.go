@@ -58,7 +58,8 @@
 // # What is not modelled
 //
 // Signals, timers, timed-out waits, descriptors, futexes, cancellation, child processes and
-// goroutines. Such events depend on every event of other threads (on the same object for futexes and data
-// on descriptors), so that an answer that the condition holds never rests on them. That a pair with
-// one of them is reversible is a guess that an execution must confirm.
+// goroutines. Such an event counts as dependent on every event of other threads, so that an answer
+// that the condition holds never rests on its order. But that is a guess, so a pair with such an event
+// cannot make the condition fail either: if it may be reversible, and no other pair is, the answer is
+// Undecided.
 package reversible

@@ -1,6 +1,7 @@
 package reversible
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -232,6 +233,65 @@ func BenchmarkCheck(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestUnmodelled checks that operations that are not modelled give neither answer.
+func TestUnmodelled(t *testing.T) {
+	t.Parallel()
+	x, y, futex := object(variables, 0), object(variables, 1), object(sems, 0)
+	event := func(thread int, op trace.Op, o trace.Object) trace.Event {
+		return trace.Event{Thread: trace.ThreadID(thread), Op: op, Object: o, Size: 4}
+	}
+	create := event(0, trace.OpThreadCreate, 0)
+	create.Value = 1
+	events := []trace.Event{
+		create, event(0, trace.OpFutexWait, futex),
+		event(1, trace.OpThreadStart, 0), event(1, trace.OpWrite, x), event(1, trace.OpFutexWake, futex),
+		event(0, trace.OpFutexWakeup, futex), event(0, trace.OpRead, x),
+	}
+	tr := &trace.Trace{Events: events}
+	r, err := Check(t.Context(), tr, Options{Confirm: func(context.Context, Pair, []int) (bool, error) { return true, nil }})
+	if err != nil || r.Answer != Undecided || !strings.Contains(r.Why, "futex wait") {
+		t.Errorf("%+v, %v; want undecided because of futexes", r, err)
+	}
+	tr.Events = append([]trace.Event{create, event(0, trace.OpRead, y), event(1, trace.OpThreadStart, 0), event(1, trace.OpWrite, y)}, events[1:2]...)
+	tr.Events = append(tr.Events, events[3:]...)
+	for _, confirmed := range []bool{true, false} {
+		want := Fails
+		if !confirmed {
+			want = Undecided
+		}
+		r, err = Check(t.Context(), tr, Options{Confirm: func(context.Context, Pair, []int) (bool, error) { return confirmed, nil }})
+		if err != nil || r.Answer != want || confirmed && r.Pair != (Pair{1, 3}) {
+			t.Errorf("executions say %v: %+v, %v; want %v with the pair {1 3}", confirmed, r, err, want)
+		}
+	}
+}
+
+// TestNecessaryPost checks that a wait needs only as many posts of a single thread as it takes.
+func TestNecessaryPost(t *testing.T) {
+	t.Parallel()
+	x, s := object(variables, 0), object(sems, 0)
+	event := func(thread int, op trace.Op, o trace.Object, value uint64) trace.Event {
+		return trace.Event{Thread: trace.ThreadID(thread), Op: op, Object: o, Size: 4, Value: value}
+	}
+	tr := &trace.Trace{Events: []trace.Event{
+		event(0, trace.OpSemInit, s, 0), event(0, trace.OpThreadCreate, 0, 1), event(1, trace.OpThreadStart, 0, 0),
+		event(1, trace.OpSemPost, s, 1), event(1, trace.OpWrite, x, 0), event(1, trace.OpSemPost, s, 2),
+		event(0, trace.OpSemWait, s, 1), event(0, trace.OpSemWait, s, 0), event(0, trace.OpRead, x, 0),
+	}}
+	for _, test := range []struct {
+		trace []trace.Event
+		want  Answer
+	}{
+		{tr.Events, Holds}, // the second wait needs the second post
+		{append(append([]trace.Event{}, tr.Events[:7]...), tr.Events[8]), Fails}, // the only wait needs the first
+	} {
+		r, err := Check(t.Context(), &trace.Trace{Events: test.trace}, Options{})
+		if err != nil || r.Answer != test.want || r.Answer == Holds && r.Left > 0 {
+			t.Errorf("%d events: %+v, %v; want %v, by vector clocks alone if it holds", len(test.trace), r, err, test.want)
 		}
 	}
 }
