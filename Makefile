@@ -6,6 +6,8 @@
 # make bench    benchmarks, one second each, then bench-programs
 # make bench-programs  programs that compute, against ThreadSanitizer (docs/speed.md)
 # make bench-search  how soon each strategy finds the bugs of the test programs (docs/exploration.md)
+# make bench-ctrigger  heddle atomicity against its rivals, as CTrigger's paper measures it (docs/atomicity.md)
+# make bench-races  data races found, by ThreadSanitizer's own tests (docs/exploration.md)
 # make lint     formatting, go vet, C warnings, go.mod, dead code, layers, wording
 # make generate write generated files again
 # make whole    the Go programs with all executions and replays that docs/go.md tells of
@@ -16,7 +18,7 @@ GO ?= go
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all install uninstall dist demo test bench bench-programs bench-search lint generate whole e2e build need-go need-cc setup-demo setup-test
+.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-ctrigger bench-races lint generate whole e2e build need-go need-cc setup-demo setup-test
 .DEFAULT_GOAL := all
 
 all: build
@@ -98,6 +100,20 @@ SEARCHBENCH ?=
 
 bench-search: build need-cc
 	$(GO) run ./internal/testing/searchbench -heddle bin/heddle $(SEARCHBENCH)
+
+# Its flags: make bench-ctrigger CTRIGGERBENCH='-programs log_index -limit 60s -json'
+CTRIGGERBENCH ?=
+
+bench-ctrigger: need-go need-cc
+	$(GO) run ./internal/testing/ctriggerbench $(CTRIGGERBENCH)
+
+# Fetches LLVM's sources (130 MB) from Debian. Its flags: make bench-races RACEBENCH='-programs simple_race.c -json'
+RACEBENCH ?=
+
+bench-races: build need-cc
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	cmd/heddle/testdata/fetch-source.sh llvm-toolchain-14 "$$dir" && \
+	$(GO) run ./internal/testing/racebench -heddle bin/heddle -tests "$$dir/source/compiler-rt/test/tsan" $(RACEBENCH)
 
 lint: need-go
 	@GO="$(GO)" .ci/lint

@@ -23,7 +23,7 @@ type atomicityCommand struct {
 	SimplifyTime time.Duration `default:"10s" help:"Simplify each finding at most this long."`
 	seedFlag
 	Backend     string        `enum:"controlled,live" default:"controlled" help:"Where to execute: on heddle's scheduler, exactly (controlled), or with threads in parallel, which are suspended around the instructions (live)."`
-	Suspend     time.Duration `default:"50ms" help:"With --backend=live, suspend a thread at most this long."`
+	Suspend     time.Duration `help:"With --backend=live, suspend a thread at most this long; 0 for twice as long as an undisturbed execution takes, 2 to 50 ms."`
 	Suspensions int           `default:"20" placeholder:"N" help:"With --backend=live, suspend threads at most N times in an execution for an interleaving."`
 	SameThreads bool          `help:"With --backend=live, suspend only the threads that the profile showed at the instructions."`
 	NoSimplify  bool          `help:"Do not simplify the traces."`
@@ -49,8 +49,8 @@ func (c *atomicityCommand) options() (engine.Options, error) {
 	if c.Time < 0 || c.SimplifyTime < 0 {
 		return engine.Options{}, usage.Errorf("--time and --simplify-time cannot be negative")
 	}
-	if c.Suspend <= 0 || c.Suspensions <= 0 {
-		return engine.Options{}, usage.Errorf("--suspend and --suspensions must be positive")
+	if c.Suspend < 0 || c.Suspensions <= 0 {
+		return engine.Options{}, usage.Errorf("--suspend cannot be negative, and --suspensions must be positive")
 	}
 	if err := c.checkExit(); err != nil {
 		return engine.Options{}, err
@@ -145,7 +145,7 @@ func (c *atomicityCommand) live(a *app, program launch.Program, t target.Target,
 	}
 	p := a.progress()
 	r, err := engine.Live(a.ctx, prepared, engine.LiveOptions{
-		Time: c.Time, Expect: int(c.status()), Seed: c.Seed, Suspend: c.Suspend, Pass: c.Suspend / 50, Budget: c.Suspensions, Threads: c.SameThreads, Watchdog: c.Watchdog,
+		Time: c.Time, Expect: int(c.status()), Seed: c.Seed, Suspend: c.Suspend, Budget: c.Suspensions, Threads: c.SameThreads, Watchdog: c.Watchdog,
 	}, p.live)
 	if err != nil && r.Ended != engine.ByInterrupt {
 		p.done()

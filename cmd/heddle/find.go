@@ -82,9 +82,10 @@ func (c *findCommand) options() (engine.Options, error) {
 		return opts, err
 	}
 	opts.Processes, opts.Simplify.Processes = processes, processes
-	if (c.Spurious || c.Runs > 0 || c.Expect != "" || c.Oracle != "") && len(c.Strategy) == 0 && c.bounds() == (strategy.Bounds{}) {
+	if (c.Spurious || c.Runs > 0 && !c.Resume || c.Expect != "" || c.Oracle != "") && len(c.Strategy) == 0 && c.bounds() == (strategy.Bounds{}) {
 		// Sampling alone: spurious wake-ups are not enumerated, and neither are the orders
-		// of output, so no search with them is complete, and who asks for a number of executions gets it.
+		// of output, so no search with them is complete, and who asks for a number of executions gets it,
+		// unless it is but a part of a search.
 		opts.Search = nil
 	}
 	if c.Runs == 0 && c.Time > 0 {

@@ -204,7 +204,7 @@ func (f expectFlag) checkExit() error {
 // searchFlags steer a search.
 type searchFlags struct {
 	seedFlag
-	Strategy    []string `predictor:"search" placeholder:"NAME" help:"Use only these strategies, which take turns: ${policies} (by default all but delay, with feedback and race-directed, until dpor finishes the search if the program is small); or one of ${searches}, alone. chess executes all schedules, those with few preemptions first, and dpor all behaviours, of a program whose threads neither sleep nor use signals."`
+	Strategy    []string `predictor:"search" placeholder:"NAME" help:"Use only these strategies, which take turns: ${policies} (by default all but delay, with feedback, race-directed and ctrigger, until dpor finishes the search if the program is small); or one of ${searches}, alone. chess executes all schedules, those with few preemptions first, and dpor all behaviours, of a program whose threads neither sleep nor use signals."`
 	Preemptions *int     `placeholder:"N" help:"Execute all schedules with at most N preemptions, by strategy chess, and then end; with --strategy dpor only some of those that are equivalent."`
 	Delays      *int     `placeholder:"N" help:"Execute all schedules with at most N delays, by strategy delay, and then end."`
 	earlyFlag

@@ -5,7 +5,7 @@ package abi
 // enum
 const (
 	AbiVersion      = 12
-	PointsVersion   = 7
+	PointsVersion   = 8
 	ShmFd           = 3
 	MaxThreads      = 16384
 	MaxModules      = 256

@@ -239,26 +239,42 @@ func (x *exploration) ended() bool {
 // plan asks the strategy for plans until it has none at present or the window is full.
 func (s *search) plan() {
 	for len(s.flight.plans) < strategy.Window {
-		left := s.left()
-		if left == 0 && len(s.flight.plans) > 0 {
+		if s.left() == 0 {
 			return
 		}
-		r, ok := s.strategy.Next(left)
+		// The strategy does not know the bound, so that a search that continues makes the same plans.
+		r, ok := s.strategy.Next(-1)
 		if stage := s.strategy.Stage(); stage.Points != s.stage.Points || stage.Round != s.stage.Round {
 			if stage.Points != s.stage.Points {
 				s.behaviours.changed(s.flight.tag)
 			}
 			s.stage = stage
 		}
-		if !ok || left == 0 {
+		if !ok {
 			return
 		}
-		if left > 0 {
-			r.Plan.Repeat = min(max(1, r.Plan.Repeat), left)
-		}
 		s.complete(&r.Plan)
-		s.flight.add(&r)
+		s.admit(r, 0)
 	}
+}
+
+// admit puts a plan of which some executions were observed in flight, as far as Options.Runs allows.
+func (s *search) admit(r strategy.Request, observed int) {
+	r.Plan.Repeat = max(1, r.Plan.Repeat)
+	left, whole := s.left(), r
+	if left < 0 || r.Plan.Repeat-observed <= left && len(s.beyond) == 0 {
+		left = r.Plan.Repeat - observed
+	} else {
+		s.beyond = append(s.beyond, strategy.InFlight{Request: whole, Observed: observed + left})
+		r.Plan.Repeat = observed + left
+	}
+	if left == 0 {
+		return
+	}
+	s.flight.add(&r)
+	p := s.flight.plans[len(s.flight.plans)-1]
+	p.observed, p.whole = observed, whole.Plan.Repeat
+	s.flight.unseen -= observed
 }
 
 // left returns how many more executions Options.Runs allows besides those in flight, or -1 if

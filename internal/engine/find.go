@@ -30,6 +30,7 @@ type search struct {
 	strategy    strategy.Strategy
 	stage       strategy.Stage
 	flight      flight
+	beyond      []strategy.InFlight  // plans, or parts of them, for which Options.Runs leaves no room: saved, not executed
 	seen        strategy.Observation // of the current execution
 	expect      int32
 	outputs     *oracle.Oracle
@@ -203,6 +204,12 @@ func (s *search) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 
 // find is Find without the totals of the report.
 func (s *search) find(ctx context.Context) error {
+	if s.opts.Resume != nil {
+		if err := s.resume(s.opts.Resume); err != nil {
+			return err
+		}
+		s.began = time.Now() // Options.Time is for executions
+	}
 	first, cancelFirst := whileStill(ctx, s.still(), s.opts.Time, 0)
 	defer cancelFirst()
 	others, cancelOthers := whileStill(ctx, s.still(), s.opts.Time, stillAtLimit)
@@ -212,8 +219,6 @@ func (s *search) find(ctx context.Context) error {
 	if s.opts.Resume == nil {
 		r := s.firstRequest()
 		s.flight.add(&r)
-	} else if err := s.resume(s.opts.Resume); err != nil {
-		return err
 	} else if len(s.flight.plans) == 0 && !s.more() {
 		return nil
 	}

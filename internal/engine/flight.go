@@ -24,7 +24,10 @@ type flying struct {
 	// observed is the number of executions observed; base is its value when a worker took the plan,
 	// which runs only the remaining ones.
 	observed, base int
-	early          []early // results that arrived before their turn, in order
+	// whole is the number of executions that the strategy asked for: more than the request's if
+	// Options.Runs leaves no room for them (search.beyond).
+	whole int
+	early []early // results that arrived before their turn, in order
 }
 
 // early is a copy of an Execution.
@@ -92,6 +95,9 @@ func (f *flight) rewind() {
 		p.early = nil
 	}
 }
+
+// cut reports whether the strategy asked for more executions of the plan than are made now.
+func (p *flying) cut() bool { return p.request.Plan.Repeat < p.whole }
 
 // alone returns a plan for just one execution of p.
 func (p *flying) alone(index int) schedule.Plan {

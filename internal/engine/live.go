@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
@@ -17,22 +15,29 @@ type LiveOptions struct {
 	Time   time.Duration // in all; 0 for no limit
 	Expect int           // exit status of an execution that did not fail
 	Seed   uint64
-	// Suspend is the limit of a suspension, Pass how long the thread before c waits for r, and Budget
-	// the number of suspensions in an execution (ASPLOS'09, §5).
-	Suspend, Pass time.Duration
-	Budget        int
+	// Suspend is the limit of a suspension; 0 for liveSuspend times an undisturbed execution, within
+	// liveShortest and liveLongest. Budget is the number of suspensions in an execution (ASPLOS'09, §5).
+	Suspend time.Duration
+	Budget  int
 	// Watchdog is how long the first execution may go without using the processor.
 	Watchdog time.Duration
 	// Threads restricts an interleaving to the threads that the profile showed.
 	Threads bool
-	// First ends the search at the first failure.
+	// First ends the search at the first failure, whether or not the interleaving occurred.
 	First bool
+	// FirstCome forces interleavings in the order in which they were seen, to compare with their rank
+	// (§6.6).
+	FirstCome bool
 }
 
 const (
 	liveLeast, liveMost, liveQuiet = 3, 16, 2
 	// liveRecorded bounds the events of a thread in a recording.
 	liveRecorded = 4_000_000
+	// The limit of a suspension, unless it is given: in the time of an undisturbed execution, and within bounds.
+	liveSuspend, liveShortest, liveLongest = 2, 2 * time.Millisecond, 50 * time.Millisecond
+	// The thread before c waits this part of a suspension for r to be done, and livePass at least.
+	livePassPart, livePass = 50, time.Millisecond
 	// liveTries executions are made for an interleaving, until one fails or enough had it.
 	liveTries = 6
 	// Of more interleavings than liveSingle, as many as liveBatch of similar rank share an execution.
@@ -63,12 +68,14 @@ type LiveTarget struct {
 type LiveReport struct {
 	Profile  *atomicity.Profile
 	Recorded *trace.Trace // the last recording
-	Targets  []LiveTarget // by rank
+	Targets  []LiveTarget // in the order in which they are forced: by rank, or LiveOptions.FirstCome
 	Missing  []string     // why interleavings may be missing
-	// Plain describes the failure of an execution that no control had brought about, empty if there
-	// was no such failure.
-	Plain      string
-	Executions int
+	// Plain describes the failure of an execution without the interleaving that it was made for, or
+	// without any, empty if there was no such failure. PlainControl is what was controlled in that
+	// execution, nil for nothing.
+	Plain        string
+	PlainControl *Control
+	Executions   int
 	// Profiling, Analysis and Forcing are seconds.
 	Profiling, Analysis, Forcing float64
 	Seconds                      float64
@@ -104,6 +111,7 @@ type liveSearch struct {
 	report  *LiveReport
 	limit   time.Duration // of an execution
 	idle    time.Duration // without processor time
+	pass    time.Duration // how long the thread before c waits for r
 	seed    uint64
 	tell    func(LiveProgress)
 	began   time.Time
@@ -126,7 +134,7 @@ func Live(ctx context.Context, p *live.Program, opts LiveOptions, tell func(Live
 	bounded, cancel := limited(ctx, opts.Time)
 	defer cancel()
 	err := s.profile(bounded)
-	if err == nil {
+	if err == nil && s.report.Ended == "" {
 		began := time.Now()
 		err = s.force(bounded)
 		s.report.Forcing = time.Since(began).Seconds()
@@ -162,9 +170,13 @@ func (s *liveSearch) profile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if plain.Failed(s.opts.Expect) {
-		s.report.Plain = describe(plain)
+	if plain.Failed(s.opts.Expect) && s.plain(plain, nil) {
+		return nil
 	}
+	if s.opts.Suspend == 0 {
+		s.opts.Suspend = min(max(time.Duration(liveSuspend*plain.Seconds*float64(time.Second)), liveShortest), liveLongest)
+	}
+	s.pass = max(s.opts.Suspend/livePassPart, livePass)
 	s.limits(plain.Seconds * liveRecording)
 	defer func() { s.report.Profiling = time.Since(began).Seconds() - s.report.Analysis }()
 	quiet, longest := 0, plain.Seconds
@@ -175,8 +187,8 @@ func (s *liveSearch) profile(ctx context.Context) error {
 			return err
 		}
 		longest = max(longest, r.Seconds)
-		if r.Failed(s.opts.Expect) && s.report.Plain == "" {
-			s.report.Plain = describe(r)
+		if r.Failed(s.opts.Expect) && s.plain(r, nil) {
+			return nil
 		}
 		if r.Lost > 0 {
 			s.miss("an execution has more accesses than were recorded")
@@ -190,10 +202,25 @@ func (s *liveSearch) profile(ctx context.Context) error {
 		}
 	}
 	s.limits(longest)
-	for _, i := range s.report.Profile.Targets() {
+	list := s.report.Profile.Targets()
+	if s.opts.FirstCome {
+		atomicity.FirstCome(list)
+	}
+	for _, i := range list {
 		s.report.Targets = append(s.report.Targets, LiveTarget{Interleaving: i})
 	}
 	return nil
+}
+
+// plain notes a failure without the interleaving. It returns true if the search ends with it.
+func (s *liveSearch) plain(r *live.Result, c *Control) bool {
+	if s.report.Plain == "" {
+		s.report.Plain, s.report.PlainControl = r.Describe(), c
+	}
+	if s.opts.First {
+		s.report.Ended = ByFailure
+	}
+	return s.opts.First
 }
 
 // limits sets the limits of executions, of which one without control takes about so many seconds.
@@ -234,7 +261,7 @@ func (s *liveSearch) force(ctx context.Context) error {
 // batch forces interleavings of similar rank together, and each of them alone if an execution fails.
 func (s *liveSearch) batch(ctx context.Context, targets []LiveTarget) error {
 	for try := range liveTries / 2 {
-		q := live.Request{Mode: live.Force, Suspend: s.opts.Suspend, Pass: s.opts.Pass, Budget: s.opts.Budget}
+		q := live.Request{Mode: live.Force, Suspend: s.opts.Suspend, Pass: s.pass, Budget: s.opts.Budget}
 		for i := range targets {
 			q.Targets = append(q.Targets, s.target(&targets[i], try))
 		}
@@ -251,6 +278,9 @@ func (s *liveSearch) batch(ctx context.Context, targets []LiveTarget) error {
 					return err
 				}
 			}
+			if !slices.ContainsFunc(targets, func(t LiveTarget) bool { return t.Failures > 0 }) {
+				s.plain(r, nil)
+			}
 			return nil
 		}
 	}
@@ -261,7 +291,7 @@ func (s *liveSearch) batch(ctx context.Context, targets []LiveTarget) error {
 func (s *liveSearch) single(ctx context.Context, t *LiveTarget, at int) error {
 	for try := range liveTries {
 		s.tell(LiveProgress{Phase: "forcing", Executions: s.report.Executions, Targets: len(s.report.Targets), Done: at, Elapsed: time.Since(s.began)})
-		c := Control{Mode: live.Force, Target: s.target(t, try), Suspend: s.opts.Suspend, Pass: s.opts.Pass, Budget: s.opts.Budget, Limit: s.limit, Idle: s.idle}
+		c := Control{Mode: live.Force, Target: s.target(t, try), Suspend: s.opts.Suspend, Pass: s.pass, Budget: s.opts.Budget, Limit: s.limit, Idle: s.idle}
 		r, err := s.execute(ctx, c.Request(0))
 		if err != nil {
 			return err
@@ -270,12 +300,14 @@ func (s *liveSearch) single(ctx context.Context, t *LiveTarget, at int) error {
 		switch {
 		case !r.Failed(s.opts.Expect):
 		case r.Counts[0].Met == 0:
-			if t.Others++; s.report.Plain == "" {
-				s.report.Plain = describe(r)
+			t.Others++
+			c.Seed = s.seed
+			if s.plain(r, &c) {
+				return nil
 			}
 		default:
 			t.Failures++
-			t.Failure, t.Control = describe(r), &c
+			t.Failure, t.Control = r.Describe(), &c
 			c.Seed = s.seed
 			if s.opts.First {
 				s.report.Ended = ByFailure
@@ -312,24 +344,6 @@ func (t *LiveTarget) count(c *live.Counts) {
 	}
 }
 
-// describe says how an execution failed.
-func describe(r *live.Result) string {
-	how := fmt.Sprintf("exit status %d", r.Status)
-	switch {
-	case r.Idle:
-		how = "its threads wait for each other, or for something that does not happen"
-	case r.Expired:
-		how = fmt.Sprintf("it did not end within %.0f s", r.Seconds)
-	case r.Signal != 0:
-		how = "signal: " + r.Signal.String()
-	}
-	lines := strings.Split(string(bytes.TrimSpace(r.Output)), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" && !r.Expired && !r.Idle {
-		return how + ": " + last
-	}
-	return how
-}
-
 // Reproduced is how often a control made the program fail.
 type Reproduced struct {
 	Executions, Failures int
@@ -349,7 +363,7 @@ func Reproduce(ctx context.Context, p *live.Program, c *Control, expect, times i
 		out.Executions++
 		if r.Failed(expect) {
 			if out.Failures++; out.Failures == 1 {
-				out.First, out.Failure = time.Since(began).Seconds(), describe(r)
+				out.First, out.Failure = time.Since(began).Seconds(), r.Describe()
 			}
 		}
 	}

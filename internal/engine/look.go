@@ -15,6 +15,9 @@ import (
 // nil. It reports whether the exploration continues.
 func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *observe.Observation) bool {
 	if o == nil {
+		if p.cut() {
+			x.beyond = x.beyond[1:]
+		}
 		x.seen = strategy.Observation{Request: &p.request, Index: p.observed, Last: true}
 		x.strategy.Observe(&x.seen)
 		return x.ended()
@@ -43,7 +46,7 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 		last = p.observed == p.request.Plan.Repeat
 	}
 	x.explanation.saw(x.strategy, &p.request, fresh, o.Ending.Kind.Failed())
-	x.seen = strategy.Observation{Request: &p.request, Index: index, Last: last, Outcome: o, Seen: seen, New: fresh}
+	x.seen = strategy.Observation{Request: &p.request, Index: index, Last: last && !p.cut(), Outcome: o, Seen: seen, New: fresh}
 	x.strategy.Observe(&x.seen)
 	switch {
 	case failed:

@@ -287,15 +287,18 @@ func memoryOrder(e *trace.Event) string {
 }
 
 // harm looks for races that finding i depends on. It repeats the failing execution with the
-// instructions of all races as scheduling points. Then, for each instance of a race that it shows, it makes two
-// executions with the accesses turned: in one the earlier access's thread waits until the other access
-// is done, in the other the later access's thread runs before the earlier access. The rest of the
-// schedule is followed as closely as possible. The failure depends on the instance if at least one of
-// these did turn the accesses, and each that did ended cleanly.
+// instructions of all races as scheduling points. Then, for each instance of a race that it shows, it
+// makes two pairs of executions. In the first pair the earlier access's thread waits until the other
+// access is done: once before its access, which turns the two accesses, and once behind it, which does
+// not. In the second pair the later access's thread runs before the earlier access: once up to and
+// including its access, and once up to it. The rest of the schedule is followed as closely as possible.
+// The executions of a pair differ in the place of one access alone, while both turn the same critical
+// sections and other operations. The failure depends on the instance if every execution that did turn the
+// accesses ended cleanly, and in at least one pair the other execution failed.
 //
 // Turning one instance may turn others as well. So a race is harmful only if no instance of another
-// race on which the failure depends turns a proper subset of what this one turns. For races that the execution does not
-// show, see forestalled.
+// race on which the failure depends turns a proper subset of what this one turns. For races that the
+// execution does not show, see forestalled.
 func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]RaceFound) error {
 	found := &s.report.Findings[i]
 	recorded := found.Finding.Recorded
@@ -322,11 +325,14 @@ func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]Rac
 	var dependent []dependence
 	for k := range all {
 		x := dependence{pair: all[k].pair}
-		failed := false
-		for _, script := range turns(base, all[k].first, all[k].second) {
+		failed, alone := false, false // alone: the place of the access alone decides
+		follow := func(script []schedule.Step) (schedule.Outcome, error) {
 			p := plan
 			p.Script, p.Threads = script, base.Threads
-			o, err := judged(s.target, verdict{expect: s.expect, outputs: s.outputs})(ctx, p)
+			return judged(s.target, verdict{expect: s.expect, outputs: s.outputs})(ctx, p)
+		}
+		for _, turn := range turns(base, all[k].first, all[k].second) {
+			o, err := follow(turn.turned)
 			if err != nil {
 				return err
 			}
@@ -334,6 +340,13 @@ func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]Rac
 				continue
 			}
 			failed = failed || o.Ending.Kind != trace.Clean
+			if !failed && !alone {
+				control, err := follow(turn.control)
+				if err != nil {
+					return err
+				}
+				alone = same(control.Ending) && control.Trace != nil && !isTurned(base, control.Trace, &all[k])
+			}
 			var others []int
 			for n := range all {
 				if isTurned(base, o.Trace, &all[n]) {
@@ -344,7 +357,7 @@ func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]Rac
 				x.turned = others
 			}
 		}
-		if x.runs > 0 && !failed {
+		if alone && !failed {
 			dependent = append(dependent, x)
 		}
 	}
@@ -375,9 +388,10 @@ func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]Rac
 // forestalled reports whether a failing execution ended before it could show a race because one access
 // came before the other, as a read of a pointer that is not set yet. It follows the execution until
 // before the last done access, and then continues at random, forestallRuns times with that access next,
-// and as often with its thread held until the other access has happened on the same object. It returns
-// how many of the latter there were if each did what it was to, each of the former failed in the same
-// way and none of the latter did, and otherwise 0.
+// as often with that access next and its thread held behind it until the other access has happened, and
+// as often with the thread held before it until the other access has happened on the same object. It
+// returns how many of the last there were if each did what it was to, each of the former failed in the
+// same way and none of the last did, and otherwise 0.
 func (s *search) forestalled(ctx context.Context, plan schedule.Plan, base *trace.Trace, done, other race.Access, same func(trace.Ending) bool) (int, error) {
 	at := -1
 	for i := range base.Events {
@@ -394,46 +408,71 @@ func (s *search) forestalled(ctx context.Context, plan schedule.Plan, base *trac
 			return 0, nil
 		}
 	}
+	thread := base.Events[at].Thread
+	behind := slices.IndexFunc(base.Events[at+1:], func(e trace.Event) bool { return e.Thread == thread && e.Flags&trace.FlagNoDecision == 0 })
 	for n := range forestallRuns {
 		p := plan
 		p.Threads, p.Policy, p.Seed = base.Threads, schedule.Random, s.opts.Seed+uint64(n)
-		p.Script = schedule.Steps(base.Events[:at+1])
-		o, err := judged(s.target, verdict{expect: s.expect, outputs: s.outputs})(ctx, p)
-		if err != nil || !same(o.Ending) {
+		run := func(events int, holds ...schedule.Hold) (schedule.Outcome, bool, error) {
+			p.Script, p.Holds = schedule.Steps(base.Events[:events]), holds
+			o, err := judged(s.target, verdict{expect: s.expect, outputs: s.outputs})(ctx, p)
+			return o, len(holds) == 0 || len(o.Holds) > 0 && o.Holds[0].Done > 0, err
+		}
+		if o, _, err := run(at + 1); err != nil || !same(o.Ending) {
 			return 0, err
 		}
-		p.Script = schedule.Steps(base.Events[:at])
-		p.Holds = []schedule.Hold{{Site: done.Site, Thread: base.Events[at].Thread, Until: other.Site, When: schedule.Done, Same: true}}
-		o, err = judged(s.target, verdict{expect: s.expect, outputs: s.outputs})(ctx, p)
-		if err != nil || o.Ending.Kind != trace.Clean || len(o.Holds) == 0 || o.Holds[0].Done == 0 {
+		if behind >= 0 {
+			next := &base.Events[at+1+behind]
+			if next.Site == 0 {
+				return 0, nil // the thread's end: nothing to hold it before
+			}
+			o, held, err := run(at+1, schedule.Hold{Site: next.Site, Thread: thread, Until: other.Site, When: schedule.Done})
+			if err != nil || !held || !same(o.Ending) {
+				return 0, err
+			}
+		}
+		o, held, err := run(at, schedule.Hold{Site: done.Site, Thread: thread, Until: other.Site, When: schedule.Done, Same: true})
+		if err != nil || !held || o.Ending.Kind != trace.Clean {
 			return 0, err
 		}
 	}
 	return forestallRuns, nil
 }
 
-// turns returns two schedules in which event second of an execution comes before event first, if both
-// are scheduling decisions: one with the operations of first's thread between them moved behind
-// second, and one with those of second's thread moved before first.
-func turns(t *trace.Trace, first, second int) [][]schedule.Step {
+// turn is a pair of schedules that differ in the place of one of two accesses.
+type turn struct {
+	turned  []schedule.Step // the later access comes before the earlier one
+	control []schedule.Step // it does not; the threads' other operations are as in turned
+}
+
+// turns returns schedules in which event second of an execution comes before event first, if both are
+// scheduling decisions: one with the operations of first's thread between them moved behind second, and
+// one with those of second's thread moved before first. The controls leave first, or second, where it was.
+func turns(t *trace.Trace, first, second int) []turn {
 	const decision = trace.FlagNoDecision
 	if t.Events[first].Flags&decision != 0 || t.Events[second].Flags&decision != 0 {
 		return nil
 	}
-	mine, theirs := t.Events[first].Thread, t.Events[second].Thread
-	between := t.Events[first : second+1]
-	of := func(want func(trace.ThreadID) bool) (events []trace.Event) {
-		for i := range between {
-			if want(between[i].Thread) {
-				events = append(events, between[i])
+	split := func(events []trace.Event, thread trace.ThreadID) (its, rest []trace.Event) {
+		for i := range events {
+			if events[i].Thread == thread {
+				its = append(its, events[i])
+			} else {
+				rest = append(rest, events[i])
 			}
 		}
-		return events
+		return its, rest
 	}
-	rest := t.Events[second+1:]
-	return [][]schedule.Step{
-		schedule.Steps(slices.Concat(t.Events[:first], of(func(id trace.ThreadID) bool { return id != mine }), of(func(id trace.ThreadID) bool { return id == mine }), rest)),
-		schedule.Steps(slices.Concat(t.Events[:first], of(func(id trace.ThreadID) bool { return id == theirs }), of(func(id trace.ThreadID) bool { return id != theirs }), rest)),
+	with := func(between ...[]trace.Event) []schedule.Step {
+		return schedule.Steps(slices.Concat(t.Events[:first], slices.Concat(between...), t.Events[second+1:]))
+	}
+	a, b := t.Events[first:first+1], t.Events[second:second+1]
+	between := t.Events[first+1 : second]
+	mine, others := split(between, a[0].Thread)
+	theirs, rest := split(between, b[0].Thread)
+	return []turn{
+		{with(others, b, a, mine), with(a, others, b, mine)},
+		{with(theirs, b, a, rest), with(theirs, a, rest, b)},
 	}
 }
 

@@ -51,15 +51,25 @@ func (o *Options) shaping() savedOptions {
 // save returns the state of the search in the form that Options.Resume accepts.
 func (s *search) save() ([]byte, error) {
 	var flight []strategy.InFlight
+	tag, beyond := s.flight.tag-uint64(len(s.flight.plans)), s.beyond
 	for _, p := range s.flight.plans {
-		flight = append(flight, strategy.InFlight{Request: p.request, Observed: p.observed})
+		f := strategy.InFlight{Request: p.request, Observed: p.observed}
+		f.Request.Plan.Repeat = p.whole
+		if p.cut() {
+			beyond = beyond[1:] // the same plan
+		}
+		flight = append(flight, f)
 	}
+	if len(flight) == 0 && len(beyond) > 0 && beyond[0].Observed > 0 {
+		tag-- // it was in flight
+	}
+	flight = append(flight, beyond...)
 	search, err := strategy.Save(s.strategy, s.setting, flight)
 	if err != nil {
 		return nil, err
 	}
 	out := savedSearch{
-		Version: resumeVersion, Options: s.shaping, Search: search, Tag: s.flight.tag - uint64(len(flight)), Steps: s.opts.MaxSteps,
+		Version: resumeVersion, Options: s.shaping, Search: search, Tag: tag, Steps: s.opts.MaxSteps,
 		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked},
 		Aside:  s.aside.executions, Hung: s.aside.hung, External: s.external,
 	}
@@ -96,15 +106,13 @@ func (s *search) resume(data []byte) error {
 	if err != nil {
 		return err
 	}
-	s.flight.tag = in.Tag
-	for i := range flight {
-		s.flight.add(&flight[i].Request)
-		s.flight.plans[i].observed = flight[i].Observed
-		s.flight.unseen -= flight[i].Observed
-	}
 	s.stage = s.strategy.Stage()
 	s.opts.MaxSteps = in.Steps
 	s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked = in.Counts.Executions, in.Counts.Newest, in.Counts.NotReproduced, in.Counts.Masked
+	s.flight.tag = in.Tag
+	for i := range flight {
+		s.admit(flight[i].Request, flight[i].Observed)
+	}
 	for k, n := range in.Aside {
 		s.aside.executions[k] = n
 	}

@@ -187,7 +187,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{"seed", saved, other(func(s *strategy.Setting) { s.Seed = 8 }), nil, "it was started with other options"},
 		{"points", saved, other(func(s *strategy.Setting) { s.Points = nil }), nil, "it was started with other options"},
 		{"races", saved, other(func(s *strategy.Setting) { s.RacesFail = true }), nil, "it was started with other options"},
-		{"strategy", saved, setting, []strategy.Sampler{strategy.POS{}}, `it was made by "portfolio feedback race-directed random pct stay pos", and not by "portfolio pos"`},
+		{"strategy", saved, setting, []strategy.Sampler{strategy.POS{}}, `it was made by "portfolio feedback race-directed ctrigger random pct stay pos", and not by "portfolio pos"`},
 		{"version", edited(func(m map[string]any) { m["version"] = 1 }), setting, nil, "it is version 1"},
 		{"kind", edited(func(m map[string]any) { m["heddle"] = "trace" }), setting, nil, `of "trace"`},
 		{"points version", edited(func(m map[string]any) { m["pointsVersion"] = 2 }), setting, nil, "version 2 of scheduling points"},
@@ -273,6 +273,40 @@ func TestBehavioursMarshal(t *testing.T) {
 		if n < 20 || (n-20)%15 != 0 {
 			if err := again.UnmarshalBinary(data[:n]); err == nil {
 				t.Errorf("%d of %d bytes are enough", n, len(data))
+			}
+		}
+	}
+}
+
+// TestResumeRuns: a search in two parts, split by Options.Runs in the middle of plans and turns, shows
+// what one search shows.
+func TestResumeRuns(t *testing.T) {
+	searches := map[string]func(strategy.Setting) strategy.Strategy{
+		"samplers": func(s strategy.Setting) strategy.Strategy { return strategy.NewPortfolio(s, strategy.Samplers()...) },
+		"default":  nil,
+	}
+	for name, search := range searches {
+		for _, program := range []simprog.Program{simprog.LockedUpdate(4), simprog.LockedUpdate(3)} {
+			part := func(runs int, saved []byte) (*Report, []byte) {
+				r, err := Find(t.Context(), simprog.NewWatching(program), Options{Seed: 2, Runs: runs, Search: search, Resume: saved, Save: func(b []byte) error { saved = b; return nil }}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r, saved
+			}
+			const runs = 1500
+			whole, _ := part(runs, nil)
+			if whole.Executions != runs || whole.Behaviours < 2 {
+				t.Fatalf("%s on %s: %d executions, %d behaviours", name, program.Name, whole.Executions, whole.Behaviours)
+			}
+			for _, at := range []int{1, 5, 50, 51, 500, 1003} {
+				first, saved := part(at, nil)
+				second, saved := part(at+1, saved)
+				third, _ := part(runs, saved)
+				if first.Executions != at || second.Executions != at+1 || third.Executions != runs || third.Behaviours != whole.Behaviours || third.Newest != whole.Newest {
+					t.Errorf("%s on %s, from %d on: %d, %d, %d executions, %d behaviours, the last new one in execution %d; want %d behaviours, %d",
+						name, program.Name, at, first.Executions, second.Executions, third.Executions, third.Behaviours, third.Newest, whole.Behaviours, whole.Newest)
+				}
 			}
 		}
 	}

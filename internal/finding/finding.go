@@ -308,6 +308,8 @@ func normal(message string) string {
 var (
 	// address matches addresses, and identifiers of eight and more hexadecimal digits: UUIDs, hashes.
 	address = regexp.MustCompile(`\b0[xX][0-9a-fA-F]+|\b[0-9a-fA-F]{8,}\b(-[0-9a-fA-F]{4,}\b)*`)
+	// words matches what programmers make of the digits a to f.
+	words = regexp.MustCompile(`^(?i:(babe|bade|bead|beef|cafe|cede|dead|deaf|deed|face|fade|feed)+)$`)
 	// number matches ports, process ids, times, indices, lengths, durations.
 	number = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 )
@@ -315,14 +317,14 @@ var (
 // blank returns a text that a program made without what varies between executions that fail alike.
 func blank(text string) string { return number.ReplaceAllString(unaddressed(text), "#") }
 
-// unaddressed returns a message without addresses and hexadecimal identifiers. A word of letters
-// only, such as `deadbeef`, may be text and stays.
+// unaddressed returns a message without addresses and hexadecimal identifiers. A number that is made
+// of English words, such as `deadbeef`, is text and stays.
 func unaddressed(message string) string {
 	return address.ReplaceAllStringFunc(message, func(s string) string {
-		if strings.ContainsAny(s, "0123456789") {
-			return "#"
+		if words.MatchString(s) {
+			return s
 		}
-		return s
+		return "#"
 	})
 }
 

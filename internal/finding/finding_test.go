@@ -76,6 +76,7 @@ func TestSame(t *testing.T) {
 		{"expressions with other numbers", failed(trace.Assertion, 0, "assertion `n == 2' failed at x.c:5 in f", prog(1)), failed(trace.Assertion, 0, "assertion `n == 3' failed at x.c:5 in f", prog(1)), false},
 		{"panic with another UUID", failed(trace.Panic, 0, "session 25c5c5a7-10ab is gone", prog(1)), failed(trace.Panic, 0, "session f03b9898-ffff is gone", prog(1)), true},
 		{"panic with another word", failed(trace.Panic, 0, "session deadbeef is gone", prog(1)), failed(trace.Panic, 0, "session cafecafe is gone", prog(1)), false},
+		{"panic with an identifier without digits", failed(trace.Panic, 0, "session ddfbabdb is gone", prog(1)), failed(trace.Panic, 0, "session 05c805bd is gone", prog(1)), true},
 
 		{"signal", segv, segv, true},
 		{"signal at another address", segv, with(segv, func(e *trace.Ending) { e.Object = trace.MakeObject(trace.RegionHeap, 0, 3) }), true},

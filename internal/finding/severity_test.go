@@ -10,7 +10,7 @@ import (
 func TestSeverity(t *testing.T) {
 	order := [][]trace.Kind{
 		{trace.Assertion, trace.Signal, trace.Misuse, trace.Exception, trace.Panic, trace.Fatal},
-		{trace.Race}, {trace.Deadlock}, {trace.Hang}, {trace.Test, trace.Exit}, {trace.Leak},
+		{trace.Deadlock}, {trace.Hang}, {trace.Test, trace.Exit}, {trace.Race}, {trace.Leak},
 		{trace.Clean, trace.Unsupported, trace.Diverged},
 	}
 	placed := 0

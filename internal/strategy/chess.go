@@ -1,7 +1,6 @@
 package strategy
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,7 +39,7 @@ type CHESS struct {
 	state   chessState
 }
 
-// chessState is what MarshalBinary saves.
+// chessState is what MarshalBinary saves (chess_state.go).
 type chessState struct {
 	enumeration
 	// Bound is the largest cost to explore; negative for any. The cost of a schedule is its number of
@@ -62,17 +61,17 @@ type chessState struct {
 
 // branch is a prefix of decisions that no execution has had yet.
 type branch struct {
-	Prefix []schedule.Step `json:"s,omitempty"` // shared with other branches of the same execution
-	Step   schedule.Step   `json:"n"`           // the decision after it; none for the root
-	Cost   int             `json:"p"`
-	Root   bool            `json:"r,omitempty"`
+	Prefix []schedule.Step // shared with other branches of the same execution
+	Step   schedule.Step   // the decision after it; none for the root
+	Cost   int
+	Root   bool
 	// Variant means that Step is another result of an operation whose first one was explored, and
 	// with it the question which others there are.
-	Variant bool `json:"v,omitempty"`
+	Variant bool
 	// Of is set in a branch whose execution shows what the threads that the branch Of left would have
 	// done; Known is what it showed. Of is then executed again.
-	Of    *branch  `json:"of,omitempty"`
-	Known []waiter `json:"k,omitempty"`
+	Of    *branch
+	Known []waiter
 }
 
 // length returns the number of decisions that the branch's plan makes.
@@ -122,31 +121,6 @@ func (c *CHESS) String() string {
 // Stage implements Strategy. A round begins when the scheduling points grow.
 func (c *CHESS) Stage() Stage {
 	return Stage{Round: c.state.Rounds, Points: len(c.state.Points)}
-}
-
-// MarshalBinary implements Strategy.
-func (c *CHESS) MarshalBinary() ([]byte, error) { return json.Marshal(&c.state) }
-
-// UnmarshalBinary implements Strategy.
-func (c *CHESS) UnmarshalBinary(data []byte) error {
-	s := chessState{}
-	if err := strict(data, &s); err != nil {
-		return err
-	}
-	if s.Bound != c.state.Bound || s.Delays != c.state.Delays {
-		return fmt.Errorf("it explores schedules by another bound (%d, now %d): give the same --preemptions or --delays", s.Bound, c.state.Bound)
-	}
-	c.state = s
-	if c.state.Frontier == nil {
-		c.state.Frontier = map[int][]*branch{}
-	}
-	if c.state.Flying == nil {
-		c.state.Flying = map[int]*branch{}
-	}
-	if c.state.Executions == nil {
-		c.state.Executions = map[int]int{}
-	}
-	return nil
 }
 
 // bound returns the least cost of a branch that has not been observed; ok is false if all have

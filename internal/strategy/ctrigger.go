@@ -15,6 +15,10 @@ import (
 // forces those that are feasible and were not exercised, the least likely first (§5): it holds a
 // thread before c until another has done r, and a thread before r until another stands before c.
 //
+// Deviations from §4: interleavings that a recording exercised come last, where the paper drops them.
+// Threads run one at a time and switch anywhere, so that recordings exercise more than those of stress do,
+// and an interleaving that did no harm once may do harm at other instances of its instructions.
+//
 // Deviations from §5: threads run one at a time, so a hold needs no time-out: it ends when no other
 // thread can do more than wait. The wait before the outermost critical section is one of several
 // ways, tried in turn. An interleaving counts as forced only if an execution that records all accesses shows it.
@@ -22,6 +26,8 @@ type CTrigger struct {
 	setting  Setting
 	state    ctriggerState
 	recorded *trace.Trace // the last one of phase one
+	// arm: it is an arm of a portfolio, see eager.
+	arm bool
 }
 
 // ctriggerState is saved.
@@ -78,11 +84,12 @@ type forcing struct {
 }
 
 const (
-	leastProfile, mostProfile = 3, 16
+	leastProfile, mostProfile = 6, 16
+	armProfile                = 3 // recordings of an arm of a portfolio
 	quietProfile              = 2
 	// mostRecorded bounds the accesses of a recording.
 	mostRecorded = 4_000_000
-	// enough executions that had an interleaving and did not fail make it benign.
+	// enough executions that had an interleaving and did not fail make it benign, in each of its rounds.
 	enough = 3
 )
 
@@ -103,6 +110,21 @@ func NewForcing(s Setting, list ...atomicity.Interleaving) *CTrigger {
 
 // String implements Strategy.
 func (c *CTrigger) String() string { return "ctrigger" }
+
+// eager implements guide. As an arm of a portfolio, phase one is shorter and learns from recordings of
+// other arms, too; its recordings are bounded like those from which races are predicted; and an execution
+// in which a thread met the other counts as one that had the interleaving: no execution confirms it,
+// since only failures matter.
+func (c *CTrigger) eager() { c.arm = true }
+
+// pairs implements guide.
+func (c *CTrigger) pairs() int { return 0 }
+
+// ended implements guide.
+func (c *CTrigger) ended() bool {
+	s := &c.state
+	return s.Forcing && (s.Turn == len(ways)*c.rounds() || len(s.Targets) == 0)
+}
 
 // Stage implements Strategy. Its round is 1 in phase one, 2 in phase two.
 func (c *CTrigger) Stage() Stage {
@@ -166,31 +188,41 @@ func (c *CTrigger) Next(left int) (Request, bool) {
 	return Request{}, false
 }
 
-// profile returns the next plan of phase one. Threads mostly go on, as on a machine with a processor
-// for each of few switches.
+// profile returns the next plan of phase one.
 func (c *CTrigger) profile() Request {
 	s := &c.state
 	s.Made++
 	s.Flying++
-	return Request{Observe: true, Plan: schedule.Plan{
-		Policy: schedule.Random, Stay: [...]float64{0.95, 0.8, 0.5}[s.Made%3], Seed: c.setting.FirstSeed() + s.Made, Repeat: 1, Points: c.setting.Points,
-		Record: true, Accesses: true, MaxAccesses: mostRecorded,
-	}}
+	return Request{Observe: true, Plan: c.Recording(s.Made)}
+}
+
+// Recording returns the plan of the recording of phase one with a number, from 1. Threads mostly go on,
+// as on a machine with a processor for each of few switches.
+func (c *CTrigger) Recording(n uint64) schedule.Plan {
+	most := mostRecorded
+	if c.arm {
+		most = predictedFrom
+	}
+	return schedule.Plan{
+		Policy: schedule.Random, Stay: [...]float64{0.95, 0.8, 0.5}[n%3], Seed: c.setting.FirstSeed() + n, Repeat: 1, Points: c.setting.Points,
+		Record: true, Accesses: true, MaxAccesses: most,
+	}
 }
 
 // next chooses the next target and way: every target by one way, then all that are undecided by the
 // next. Each time it starts over, fewer are left.
 func (c *CTrigger) next() (forcing, bool) {
 	s := &c.state
-	for s.Turn < len(ways) {
+	rounds := c.rounds()
+	for s.Turn < len(ways)*rounds {
 		for s.At < len(s.Targets) {
 			t := &s.Targets[s.At]
 			s.At++
-			if t.Failures > 0 || t.Forced >= enough {
+			if t.Failures > 0 || t.Forced >= enough*rounds {
 				continue
 			}
 			s.Made++
-			return forcing{Target: s.At - 1, Way: s.Turn, Seed: c.setting.FirstSeed() + s.Made}, true
+			return forcing{Target: s.At - 1, Way: s.Turn % len(ways), Seed: c.setting.FirstSeed() + s.Made}, true
 		}
 		if s.Flying > 0 {
 			return forcing{}, false // what is in flight decides who is left
@@ -199,6 +231,16 @@ func (c *CTrigger) next() (forcing, bool) {
 		s.Turn++
 	}
 	return forcing{}, false
+}
+
+// rounds is how often all ways are tried: where interleavings are few, the executions that they need
+// are cheap, and other schedules bring other instances of their instructions together. As an arm, once.
+func (c *CTrigger) rounds() int {
+	const most, few = 4, 32
+	if c.arm {
+		return 1
+	}
+	return max(1, min(most, few/max(1, len(c.state.Targets))))
 }
 
 // way is how to force an interleaving.
@@ -284,7 +326,11 @@ func (c *CTrigger) Observe(o *Observation) {
 	if o.Seen != nil {
 		c.race(o)
 	}
-	if o.Request.Key == First {
+	switch {
+	case o.Request.Key == foreign && !s.Forcing && o.Request.Plan.Accesses && o.Outcome != nil && o.Outcome.Trace != nil:
+		c.profiled(o)
+		return
+	case o.Request.Key == First, o.Request.Key == foreign:
 		return
 	}
 	s.Flying--
@@ -313,7 +359,13 @@ func (c *CTrigger) Observe(o *Observation) {
 	if met {
 		t.Met++
 	}
-	if met || o.Outcome.Ending.Kind.Failed() {
+	switch failed := o.Outcome.Ending.Kind.Failed(); {
+	case c.arm && met:
+		t.Forced++
+		if failed {
+			t.Failures++
+		}
+	case !c.arm && (met || failed):
 		s.Verify = append(s.Verify, forcing{f.Target, f.Way, f.Seed, s.Seen})
 	}
 	if t.Held > 0 && t.Met == 0 && o.Outcome.Trace != nil {
@@ -380,6 +432,10 @@ func (c *CTrigger) profiled(o *Observation) {
 	switch {
 	case o.Outcome == nil || o.Outcome.Trace == nil:
 		s.miss("an execution could not be recorded")
+	case c.arm && len(o.Outcome.Trace.Threads) > predictedThreads:
+		s.miss("an execution has more threads than are profiled")
+		s.Forcing = true
+		return
 	default:
 		if o.Outcome.Trace.Header.MaxAccesses > 0 {
 			s.miss("an execution has more accesses than were recorded")
@@ -390,9 +446,13 @@ func (c *CTrigger) profiled(o *Observation) {
 	if s.Quiet++; fresh > 0 {
 		s.Quiet = 0
 	}
-	if n := s.Profile.Runs(); n >= leastProfile && s.Quiet >= quietProfile || s.Made >= mostProfile {
+	if n := s.Profile.Runs(); n >= leastProfile && s.Quiet >= quietProfile || s.Made >= mostProfile || c.arm && max(n, int(s.Made)) >= armProfile {
 		s.Forcing = true
-		for _, i := range s.Profile.Targets() {
+		list := s.Profile.Targets()
+		if !c.arm {
+			list = append(list, s.Profile.Exercised()...)
+		}
+		for _, i := range list {
 			s.Targets = append(s.Targets, Target{Interleaving: i})
 		}
 	}

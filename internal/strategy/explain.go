@@ -33,6 +33,8 @@ func (p *Portfolio) Arms() (arms []Arm) {
 		switch {
 		case t.Executions == 0:
 			why = "its turn did not come"
+		case a.guide != nil && a.guide.ended():
+			why = "has tried all that it knows"
 		case p.arms[0].guide != nil && p.round <= 1:
 			why = "the search ended in the opening"
 		default:

@@ -105,6 +105,8 @@ func (f *Feedback) eager() { f.waits = false }
 
 func (f *Feedback) pairs() int { return f.seen }
 
+func (f *Feedback) ended() bool { return false }
+
 // Stage implements Strategy.
 func (f *Feedback) Stage() Stage { return Stage{Points: len(f.state.Points)} }
 

@@ -138,7 +138,7 @@ func (f *Finishing) judge() {
 	case len(d.Stack) > longExecution:
 		s.GivenUp = "its executions are long"
 	case s.Exhaustive >= enoughToEstimate && estimate > smallTree:
-		s.GivenUp = fmt.Sprintf("it has about %.0f behaviours", estimate)
+		s.GivenUp = fmt.Sprintf("it has more than %d behaviours, by an estimate", int64(smallTree))
 	}
 	if s.GivenUp != "" {
 		d.Stack = nil

@@ -15,6 +15,10 @@ import (
 // The paper leaves d to the user. Here plans draw it from 2 to 5, each half as often as the one
 // before, since most bugs are shallow and the bound falls with k. (Depth 1 has no change point; the
 // random priorities, which every depth has, show such bugs too.)
+//
+// PPCT (Nagarakatte, Burckhardt, Martin, Musuvathi, "Multicore Acceleration of Priority-Based Schedulers
+// for Concurrency Bug Detection", PLDI 2012) keeps this bound while all threads but the few of low priority
+// run in parallel. Here one thread runs at a time, so there is nothing for it to gain.
 type PCT struct{}
 
 func (PCT) String() string { return "pct" }

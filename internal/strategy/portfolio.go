@@ -74,12 +74,13 @@ const (
 )
 
 // The opening, of a search that has guides, makes about so many executions. Of each of its turns the first
-// guide gets twice as many as any other, and of one turn in openingSamplers one of the samplers as many as
-// they. The turns begin with single executions, so that each uses what the one before has shown, and grow
+// guide gets twice as many as the second, and of one turn in openingSamplers one of the samplers as many as
+// that, and of another the third guide, which learns from recordings before it directs anything. The turns begin with single executions, so that each uses what the one before has shown, and grow
 // to a part of 1/openingGrowth of what was made. docs/exploration.md has the figures behind this.
 const (
 	openingExecutions = 1000
 	openingSamplers   = 4
+	openingGuides     = 2
 	openingGrowth     = 64
 )
 
@@ -108,6 +109,8 @@ type guide interface {
 	eager()
 	// pairs returns how many reads-from pairs the executions have shown, or 0 if it does not look.
 	pairs() int
+	// ended reports whether the strategy has no more plans.
+	ended() bool
 }
 
 // recording summarises a watched execution for the choice of scheduling points.
@@ -123,7 +126,7 @@ type recording struct {
 func NewPortfolio(s Setting, samplers ...Sampler) *Portfolio {
 	var guides []guide
 	if len(samplers) == 0 {
-		samplers, guides = Samplers(), []guide{NewFeedback(s), NewRaceDirected(s)}
+		samplers, guides = Samplers(), []guide{NewFeedback(s), NewRaceDirected(s), NewCTrigger(s)}
 	}
 	source := source(s.Seed)
 	// The first execution has been planned: it counts as one.
@@ -328,11 +331,15 @@ func (p *Portfolio) nextTurn() []Request {
 		plans = append(plans, r)
 	}
 	cheap := p.setting.RacesFail && p.longest() < cheapCost
-	tallies := make([]*tally, len(p.arms))
+	var going []int // arms that have plans
+	var tallies []*tally
 	for i, a := range p.arms {
-		tallies[i] = &a.tally
+		if a.guide == nil || !a.guide.ended() {
+			going, tallies = append(going, i), append(tallies, &a.tally)
+		}
 	}
-	for k, left := range shares(tallies, n*len(p.arms)) {
+	for i, left := range shares(tallies, n*len(going)) {
+		k := going[i]
 		if p.arms[k].guide != nil {
 			plans = append(plans, promise(k, left))
 			continue
@@ -353,10 +360,13 @@ func (p *Portfolio) nextTurn() []Request {
 func (p *Portfolio) open() (plans []Request) {
 	n := 1 + int(p.next)/openingGrowth
 	guides := len(p.arms) - len(p.samplers)
-	for k := range guides {
+	for k := range min(guides, openingGuides) {
 		plans = append(plans, promise(k, n))
 	}
 	plans = append(plans, promise(0, n))
+	if guides > openingGuides && p.turn%openingSamplers == openingSamplers/2 {
+		plans = append(plans, promise(openingGuides, n))
+	}
 	if p.turn%openingSamplers == 0 {
 		r := p.plan(guides+p.turn/openingSamplers%len(p.samplers), n)
 		plans = append(plans, r)

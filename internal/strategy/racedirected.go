@@ -76,6 +76,8 @@ func (d *RaceDirected) eager() { d.waits = false }
 
 func (d *RaceDirected) pairs() int { return 0 }
 
+func (d *RaceDirected) ended() bool { return false }
+
 // Stage implements Strategy.
 func (d *RaceDirected) Stage() Stage { return Stage{Points: len(d.state.Points)} }
 

@@ -129,7 +129,7 @@ func TestParseSearch(t *testing.T) {
 		names []string
 		want  string
 	}{
-		{nil, "portfolio feedback race-directed random pct stay pos dpor"}, {[]string{"pos", "random"}, "portfolio pos random"},
+		{nil, "portfolio feedback race-directed ctrigger random pct stay pos dpor"}, {[]string{"pos", "random"}, "portfolio pos random"},
 		{[]string{"dpor"}, "dpor"}, {[]string{"chess"}, "chess"}, {[]string{"feedback"}, "feedback"}, {[]string{"race-directed"}, "race-directed"}, {[]string{"ctrigger"}, "ctrigger"},
 		{[]string{"surw"}, "surw"}, {[]string{"urw"}, "urw"}, {[]string{"delay", "pct"}, "portfolio delay pct"},
 	} {

@@ -11,7 +11,7 @@ import (
 
 // stateVersion is the version of saved states. It is raised whenever an older reader would continue
 // with a different search than the one saved.
-const stateVersion = 3
+const stateVersion = 4
 
 // ErrState wraps every error of Restore.
 var ErrState = errors.New("the saved search cannot be continued")

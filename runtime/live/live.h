@@ -10,6 +10,7 @@
 //   patch.c      replaces calls of hooks by no-ops, except where something is to be done
 //   hooks.c      what the compilers call: accesses, atomics
 //   sync.c       the functions of libc that are interposed
+//   versions.c   functions of which libc has several versions
 //   force.c      CTrigger's phase two: suspends threads around the target instructions
 //   profile.c    records events for CTrigger's phase one
 //

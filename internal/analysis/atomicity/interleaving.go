@@ -140,6 +140,11 @@ func Rank(list []Interleaving) {
 	})
 }
 
+// FirstCome orders interleavings as they were seen, which ranking is compared with (§6.6).
+func FirstCome(list []Interleaving) {
+	slices.SortFunc(list, func(a, b Interleaving) int { return cmp.Compare(a.First, b.First) })
+}
+
 // magnitude returns the number of bits of n.
 func magnitude(n uint64) int {
 	bits := 0

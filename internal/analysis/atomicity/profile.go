@@ -82,6 +82,13 @@ func (p *Profile) Targets() []Interleaving {
 	return list
 }
 
+// Exercised returns the interleavings that occurred in a recording, by Rank.
+func (p *Profile) Exercised() []Interleaving {
+	list := slices.DeleteFunc(p.All(), func(i Interleaving) bool { return i.Exercised == 0 })
+	Rank(list)
+	return list
+}
+
 // Currents returns how many instructions c have a potential interleaving, and how many a feasible
 // one (interleaving-C, §4.1 and Table 7).
 func (p *Profile) Currents() (potential, feasible int) {

@@ -1,6 +1,7 @@
 package atomicity_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
@@ -150,5 +151,32 @@ func TestExercisedDropsOut(t *testing.T) {
 	failed.Ending = trace.Ending{Kind: trace.Signal, Waiters: []trace.Waiter{{Thread: 1, Op: trace.OpWrite, Site: at(12), Object: x, Ready: true, Holder: -1}}}
 	if !atomicity.Exercised(failed, want) {
 		t.Error("Exercised misses the thread before c when the execution failed")
+	}
+}
+
+// TestReproducible: the same recordings give the same profile, down to the order in which pairs and
+// interleavings were seen: a search chooses by it, and its seed must repeat it.
+func TestReproducible(t *testing.T) {
+	t.Parallel()
+	var events []trace.Event
+	for n := range 20 {
+		for thread := 1; thread <= 2; thread++ {
+			for line := range 2 {
+				e := access(thread, 100*n+10*thread+line, trace.OpWrite)
+				e.Object = trace.MakeObject(trace.RegionGlobal, 0, uint64(64*n))
+				events = append(events, e)
+			}
+		}
+	}
+	profile := func() *atomicity.Profile {
+		p := atomicity.NewProfile()
+		p.Add(recording(events...), nil)
+		return p
+	}
+	want := profile()
+	for range 20 {
+		if got := profile(); !reflect.DeepEqual(got.Unordered(), want.Unordered()) || !reflect.DeepEqual(got.All(), want.All()) {
+			t.Fatal("two profiles of one recording differ")
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package atomicity
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/hb"
@@ -23,6 +24,7 @@ type run struct {
 	sets     map[string]int32 // numbers of sets of locks
 	members  [][]lock
 	cells    map[uint64]*cell // by granule; only shared ones
+	shared   []uint64         // the granules of cells, ascending: evaluated in this order, so that a profile is reproducible
 }
 
 // thread is the state of one thread.
@@ -106,7 +108,7 @@ func (r *run) share() {
 	for i := range r.trace.Events {
 		e := &r.trace.Events[i]
 		effect := effectOf(e)
-		if effect == 0 || e.Object == 0 {
+		if effect == 0 || e.Object == 0 || e.Site == 0 {
 			continue
 		}
 		granules(e, func(g uint64, _ uint8) {
@@ -144,6 +146,7 @@ func (r *run) block() {
 // walk analyses the recording.
 func (r *run) walk() {
 	r.share()
+	r.shared = slices.Sorted(maps.Keys(r.cells))
 	r.block()
 	allocs := r.trace.Allocs
 	for i := range r.trace.Events {
@@ -167,8 +170,8 @@ func (r *run) walk() {
 			continue
 		}
 		r.order.Event(e)
-		if e.Object == 0 {
-			continue
+		if e.Object == 0 || e.Site == 0 {
+			continue // no bytes are known, or no instruction that could be told apart or held
 		}
 		var a *access
 		granules(e, func(g uint64, mask uint8) {
@@ -182,8 +185,8 @@ func (r *run) walk() {
 			c.access(r, *a, mask)
 		})
 	}
-	for _, c := range r.cells {
-		c.evaluate(r)
+	for _, g := range r.shared {
+		r.cells[g].evaluate(r)
 	}
 }
 
@@ -194,18 +197,9 @@ func (r *run) renew(o trace.Object, size uint64) {
 		return
 	}
 	low, high := first/granule, (first+n-1)/granule
-	if high-low > uint64(len(r.cells)) {
-		for g, c := range r.cells {
-			if g >= low && g <= high {
-				c.renew(r)
-			}
-		}
-		return
-	}
-	for g := low; g <= high; g++ {
-		if c := r.cells[g]; c != nil {
-			c.renew(r)
-		}
+	at, _ := slices.BinarySearch(r.shared, low)
+	for ; at < len(r.shared) && r.shared[at] <= high; at++ {
+		r.cells[r.shared[at]].renew(r)
 	}
 }
 

@@ -98,8 +98,32 @@ const outputMost = 64 << 10
 // Failed reports whether the execution ended otherwise than with the status.
 func (r *Result) Failed(status int) bool { return r.Status != status }
 
+// Describe says how the execution failed.
+func (r *Result) Describe() string {
+	how := fmt.Sprintf("exit status %d", r.Status)
+	switch {
+	case r.Idle:
+		how = "its threads wait for each other, or for something that does not happen"
+	case r.Expired:
+		how = fmt.Sprintf("it did not end within %.0f s", r.Seconds)
+	case r.Signal != 0:
+		how = "signal: " + r.Signal.String()
+	}
+	lines := strings.Split(string(bytes.TrimSpace(r.Output)), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" && !r.Expired && !r.Idle {
+		return how + ": " + last
+	}
+	return how
+}
+
 // ErrLibrary means that the library could not begin. It is never a failure of the program.
 var ErrLibrary = errors.New("the library of the backend live could not begin")
+
+// Alone executes the program once without the library, to compare with. The program must not need the
+// library: it is one that heddle cc has not linked.
+func (p *Program) Alone(ctx context.Context, limit, idle time.Duration) (*Result, error) {
+	return p.process(ctx, p.cfg.Env, limit, idle)
+}
 
 // Run executes the program once.
 func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
@@ -127,55 +151,18 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 		return nil, err
 	}
 
-	limited, cancel := context.WithTimeout(ctx, q.Limit)
-	defer cancel()
-	cmd := exec.CommandContext(limited, p.cfg.Path)
-	cmd.Args, cmd.Dir = p.cfg.Args, p.cfg.Dir
-	cmd.Env = append(slices.DeleteFunc(slices.Clone(p.cfg.Env), func(e string) bool { return strings.HasPrefix(e, "LD_PRELOAD=") }),
+	env := append(slices.DeleteFunc(slices.Clone(p.cfg.Env), func(e string) bool { return strings.HasPrefix(e, "LD_PRELOAD=") }),
 		"LD_PRELOAD="+p.cfg.Library, "LD_BIND_NOW=1", "HEDDLE_LIVE="+control)
-	cmd.Stdin = bytes.NewReader(p.cfg.Stdin)
-	var out output
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	began := time.Now()
-	idle := false
-	if err = cmd.Start(); err == nil {
-		watched := make(chan struct{})
-		ended := make(chan struct{})
-		go func() {
-			defer close(watched)
-			idle = idles(cmd.Process.Pid, q.Idle, ended)
-		}()
-		err = cmd.Wait()
-		close(ended)
-		<-watched
-	}
-	r := &Result{Idle: idle, Status: -1, Seconds: time.Since(began).Seconds(), Output: out.kept}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	state := cmd.ProcessState
-	if state == nil {
-		return nil, fmt.Errorf("%s cannot be started: %w", p.cfg.Path, err)
-	}
-	r.CPU = (state.UserTime() + state.SystemTime()).Seconds()
-	switch w := state.Sys().(syscall.WaitStatus); {
-	case idle:
-	case limited.Err() != nil:
-		r.Expired = true
-	case w.Signaled():
-		r.Signal = w.Signal()
-	default:
-		r.Status = w.ExitStatus()
+	r, err := p.process(ctx, env, q.Limit, q.Idle)
+	if err != nil {
+		return nil, err
 	}
 	after, counted, err := readControl(control, len(targets))
 	switch {
 	case err != nil:
 		return nil, err
 	case after.Ready < 2 && !r.Expired && !r.Idle:
-		return nil, fmt.Errorf("%w (%s): %s", ErrLibrary, state, bytes.TrimSpace(r.Output))
+		return nil, fmt.Errorf("%w (exit status %d, signal %d): %s", ErrLibrary, r.Status, r.Signal, bytes.TrimSpace(r.Output))
 	}
 	for _, t := range counted {
 		r.Counts = append(r.Counts, t.Counts)
@@ -185,6 +172,55 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 		r.Trace, r.Times, err = p.recording(dir, &after)
 	}
 	return r, err
+}
+
+// process executes the program in an environment, and says how it ended. The limits are those of a
+// Request.
+func (p *Program) process(ctx context.Context, env []string, limit, idle time.Duration) (*Result, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, p.cfg.Path)
+	cmd.Args, cmd.Dir = p.cfg.Args, p.cfg.Dir
+	cmd.Env = env
+	cmd.Stdin = bytes.NewReader(p.cfg.Stdin)
+	var out output
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	began := time.Now()
+	idled := false
+	err := cmd.Start()
+	if err == nil {
+		watched := make(chan struct{})
+		ended := make(chan struct{})
+		go func() {
+			defer close(watched)
+			idled = idles(cmd.Process.Pid, idle, ended)
+		}()
+		err = cmd.Wait()
+		close(ended)
+		<-watched
+	}
+	r := &Result{Idle: idled, Status: -1, Seconds: time.Since(began).Seconds(), Output: out.kept}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	state := cmd.ProcessState
+	if state == nil {
+		return nil, fmt.Errorf("%s cannot be started: %w", p.cfg.Path, err)
+	}
+	r.CPU = (state.UserTime() + state.SystemTime()).Seconds()
+	switch w := state.Sys().(syscall.WaitStatus); {
+	case idled:
+	case limited.Err() != nil:
+		r.Expired = true
+	case w.Signaled():
+		r.Signal = w.Signal()
+	default:
+		r.Status = w.ExitStatus()
+	}
+	return r, nil
 }
 
 // idles watches a process until ended is closed. If the process uses no processor time for so long, it

@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/testing/bench"
 	"github.com/heddle-dev/heddle/internal/testing/expect"
-	"github.com/heddle-dev/heddle/internal/toolchain"
 )
 
 // program is a correct program and its twin with a bug.
@@ -66,37 +63,11 @@ type binaries struct {
 	runtime        string // heddle's, as a shared object
 }
 
-type compilers struct {
-	c, cxx  toolchain.Compiler
-	runtime toolchain.Runtime
-}
-
-// findCompilers uses gcc, which ThreadSanitizer's figures are for, whatever HEDDLE_CC says.
-func findCompilers(ctx context.Context) (cs compilers, err error) {
-	for name, value := range map[string]string{"HEDDLE_CC": "gcc", "HEDDLE_CXX": "g++"} {
-		if err := os.Setenv(name, value); err != nil {
-			return cs, err
-		}
-	}
-	if cs.c, err = toolchain.Find(ctx, toolchain.C); err != nil {
-		return cs, err
-	}
-	if cs.cxx, err = toolchain.Find(ctx, toolchain.CXX); err != nil {
-		return cs, err
-	}
-	cache, err := toolchain.CacheDir("")
-	if err != nil {
-		return cs, err
-	}
-	cs.runtime, err = toolchain.Build(ctx, toolchain.Options{Compiler: cs.c, Cache: cache})
-	return cs, err
-}
-
-func (cs *compilers) build(ctx context.Context, p program, out string) (binaries, error) {
-	b := binaries{name: p.Name, native: out + ".native", tsan: out + ".tsan", heddle: out, seeded: out + ".seeded", runtime: cs.runtime.Library}
-	compiler := cs.c
+func build(ctx context.Context, cs *bench.Compilers, p program, out string) (binaries, error) {
+	b := binaries{name: p.Name, native: out + ".native", tsan: out + ".tsan", heddle: out, seeded: out + ".seeded", runtime: cs.Runtime.Library}
+	compiler := cs.C
 	if filepath.Ext(p.Pass) == ".cc" {
-		compiler = cs.cxx
+		compiler = cs.CXX
 	}
 	for _, made := range []struct {
 		out, source string
@@ -109,40 +80,9 @@ func (cs *compilers) build(ctx context.Context, p program, out string) (binaries
 		{b.seeded, p.Fail, nil, true},
 	} {
 		args := slices.Concat([]string{"-O1", "-g", "-pthread"}, made.flags, []string{"-o", made.out, made.source})
-		argv := append(slices.Clone(compiler.Command), args...)
-		if made.wrapped {
-			var err error
-			if argv, err = toolchain.Wrap(compiler, args, func() (toolchain.Runtime, error) { return cs.runtime, nil }); err != nil {
-				return b, err
-			}
-		}
-		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-		if msg, err := cmd.CombinedOutput(); err != nil {
-			return b, fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, msg)
+		if err := cs.Compile(ctx, compiler, made.wrapped, args...); err != nil {
+			return b, err
 		}
 	}
 	return b, nil
-}
-
-// host says where figures come from.
-type host struct {
-	CPUs     int    `json:"cpus"`
-	Model    string `json:"model"`
-	Compiler string `json:"compiler"`
-	Load     string `json:"load"` // averages over 1, 5 and 15 minutes, when programbench started
-}
-
-func thisHost(cs compilers) host {
-	m := host{CPUs: runtime.NumCPU(), Compiler: cs.c.Version}
-	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
-		m.Load = strings.Join(strings.Fields(string(b))[:3], " ")
-	}
-	b, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.Lines(string(b)) {
-		if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "model name" {
-			m.Model = strings.TrimSpace(value)
-			break
-		}
-	}
-	return m
 }

@@ -14,8 +14,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/heddle-dev/heddle/internal/testing/bench"
 )
 
 // settings are what a run measures, and how thoroughly.
@@ -45,7 +46,7 @@ func main() {
 		err = fmt.Errorf("unexpected argument %q: name programs with -programs", flag.Arg(0))
 	default:
 		if s.Accesses, err = parseSizes(*sizes); err == nil {
-			err = bench(ctx, ".", s, names(*only), *asJSON)
+			err = measureAll(ctx, ".", s, bench.Names(*only), *asJSON)
 		}
 	}
 	if err != nil {
@@ -54,12 +55,8 @@ func main() {
 	}
 }
 
-func names(list string) []string {
-	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
-}
-
 func parseSizes(list string) (sizes []int, err error) {
-	for _, name := range names(list) {
+	for _, name := range bench.Names(list) {
 		n, err := strconv.Atoi(name)
 		if err != nil || n < 1 {
 			return nil, fmt.Errorf("invalid -accesses %q: want numbers of accesses, like 100000,10000000", name)
@@ -74,13 +71,13 @@ func parseSizes(list string) (sizes []int, err error) {
 
 // results are everything that a run has measured.
 type results struct {
-	Settings settings `json:"settings"`
-	Machine  host     `json:"machine"`
-	Rows     []row    `json:"rows"`
+	Settings settings   `json:"settings"`
+	Machine  bench.Host `json:"machine"`
+	Rows     []row      `json:"rows"`
 }
 
-// bench measures the programs of the repository at root and prints the results to standard output.
-func bench(ctx context.Context, root string, s settings, only []string, asJSON bool) error {
+// measureAll measures the programs of the repository at root and prints the results to standard output.
+func measureAll(ctx context.Context, root string, s settings, only []string, asJSON bool) error {
 	dir, err := os.MkdirTemp("", "programbench")
 	if err != nil {
 		return err
@@ -90,14 +87,14 @@ func bench(ctx context.Context, root string, s settings, only []string, asJSON b
 	if err != nil {
 		return err
 	}
-	compilers, err := findCompilers(ctx)
+	compilers, err := bench.FindCompilers(ctx)
 	if err != nil {
 		return err
 	}
-	all := results{Settings: s, Machine: thisHost(compilers)}
+	all := results{Settings: s, Machine: bench.ThisHost(compilers)}
 	for _, p := range programs {
 		fmt.Fprintln(os.Stderr, "programbench:", p.Name)
-		built, err := compilers.build(ctx, p, filepath.Join(dir, p.Name))
+		built, err := build(ctx, &compilers, p, filepath.Join(dir, p.Name))
 		if err != nil {
 			return err
 		}

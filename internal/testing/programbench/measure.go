@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/heddle-dev/heddle/internal/testing/bench"
 )
 
 // cost is what one execution costs: the least of several measured ones, or of the averages over
@@ -182,17 +184,9 @@ func search(ctx context.Context, s settings, p program, b binaries, accesses int
 			f.FalselySo++
 		}
 	}
-	f.Seconds, f.Simplifying = median(seconds), median(simplifying)
-	f.Execution, f.Executions = median(execution), median(executions)
+	f.Seconds, f.Simplifying = bench.Median(seconds), bench.Median(simplifying)
+	f.Execution, f.Executions = bench.Median(execution), bench.Median(executions)
 	return f, nil
-}
-
-func median[T int | float64](x []T) (m T) {
-	if len(x) > 0 {
-		slices.Sort(x)
-		m = x[len(x)/2]
-	}
-	return m
 }
 
 // memoryOf returns the peak resident memory of a process in bytes.

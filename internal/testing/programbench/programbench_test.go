@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/testing/bench"
 	"github.com/heddle-dev/heddle/internal/testing/need"
 )
 
@@ -76,7 +77,7 @@ func TestTables(t *testing.T) {
 	one := cost{Processor: 0.5, Wall: 0.5, Peak: 64 << 20, Executions: 3}
 	all := results{
 		Settings: settings{Accesses: []int{100000}, Seeds: 4},
-		Machine:  host{CPUs: 4, Model: "A processor", Compiler: "gcc 12", Load: "0.10 0.20 0.30"},
+		Machine:  bench.Host{CPUs: 4, Model: "A processor", Compiler: "gcc 12", Load: "0.10 0.20 0.30"},
 		Rows: []row{{
 			Program: "annealing", Accesses: 100000, Native: cost{Processor: 0.02, Wall: 0.02}, TSan: one,
 			Plain: cost{Processor: 0.1, Peak: 32 << 20, Executions: 9}, Profiled: one, FirstExecution: 1.25, PerSecond: 1234,

@@ -14,9 +14,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/heddle-dev/heddle/internal/testing/bench"
 )
 
 // settings are what a run measures, and how thoroughly.
@@ -38,7 +39,7 @@ func main() {
 	flag.IntVar(&s.Parallel, "parallel", 1, "measure this many programs at a time; times are then longer")
 	asJSON := flag.Bool("json", false, "print JSON")
 	flag.Parse()
-	s.Strategies = names(*strategies)
+	s.Strategies = bench.Names(*strategies)
 	var err error
 	switch {
 	case flag.NArg() > 0:
@@ -46,16 +47,12 @@ func main() {
 	case len(s.Strategies) == 0 || s.Seeds < 1 || s.Parallel < 1 || s.Time <= 0:
 		err = fmt.Errorf("want at least one strategy, one seed, one search at a time, and a time limit")
 	default:
-		err = bench(context.Background(), s, names(*only), *asJSON)
+		err = measureAll(context.Background(), s, bench.Names(*only), *asJSON)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "searchbench:", err)
 		os.Exit(2)
 	}
-}
-
-func names(list string) []string {
-	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
 // results are everything that a run has measured.
@@ -64,8 +61,8 @@ type results struct {
 	Rows     []row    `json:"rows"`
 }
 
-// bench measures the programs below the current directory and prints the results to standard output.
-func bench(ctx context.Context, s settings, only []string, asJSON bool) error {
+// measureAll measures the programs below the current directory and prints the results to standard output.
+func measureAll(ctx context.Context, s settings, only []string, asJSON bool) error {
 	dir, err := os.MkdirTemp("", "searchbench")
 	if err != nil {
 		return err

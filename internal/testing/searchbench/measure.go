@@ -60,14 +60,6 @@ func measure(ctx context.Context, s settings, p program, binary string) ([]row, 
 	return rows, nil
 }
 
-func median[T int | float64](x []T) (m T) {
-	if len(x) > 0 {
-		slices.Sort(x)
-		m = x[len(x)/2]
-	}
-	return m
-}
-
 func isExpected(p *program, kind string) bool {
 	for _, k := range p.Expect.Kinds {
 		if k.String() == kind {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/heddle-dev/heddle/internal/testing/bench"
 	"github.com/heddle-dev/heddle/internal/wording"
 )
 
@@ -107,7 +108,7 @@ func compare(all *results) (c comparison) {
 		}
 	}
 	for k := range n {
-		c.Median[k], c.Seconds[k] = median(executions[k]), median(seconds[k])
+		c.Median[k], c.Seconds[k] = bench.Median(executions[k]), bench.Median(seconds[k])
 	}
 	return c
 }

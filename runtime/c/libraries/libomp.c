@@ -5,7 +5,9 @@
 #include "core/outcome.h"
 #include "core/rings.h"
 #include "libraries/openmp.h"
+#include "memory/access.h"
 #include "memory/heap.h"
+#include "sync/sync.h"
 #include "time/time.h"
 
 // ---- the part of OMPT that the runtime uses
@@ -170,6 +172,36 @@ void hd_libomp_start(void) {
 }
 
 HD_LIBRARY(int, omp_get_num_procs, (void), ()) { return HD_CPUS; }
+
+// ---- the end of the process
+//
+// At its end the library waits in a loop without a call (__kmp_free_team) until none of its threads has
+// any tasks of the last region in its hands; it wakes a sleeping one first. So before the library ends,
+// and behind each mutex that it unlocks at its end, the other threads run until they wait or have had
+// enough turns to notice that the region is over.
+enum { SETTLED = 16, TRIES = 10000 };
+static void settle(uint64_t pc) {
+  struct hd_thread *t = hd.cur;
+  if (!t->exiting || !hd_access_exempts(pc)) return;
+  for (uint32_t i = 0, tries = 0; i < hd.nthreads; i++) {
+    struct hd_thread *u = &hd_threads[i];
+    if (u == t || !hd_access_exempts((uint64_t)(uintptr_t)u->entry)) continue; // not one of the library's
+    uint32_t ran = u->ran;
+    for (int turns = 0; turns < SETTLED && tries < TRIES && !u->ended && hd_enabled(u); tries++) {
+      hd_forced_yield(t, pc);
+      if (u->ran != ran) turns++;
+      ran = u->ran;
+    }
+  }
+}
+
+static void begin(void) { hd_unlocked = NULL; }
+static void exits(struct hd_thread *t) {
+  if (!hd_library_loaded(HD_LIBOMP) || !hd_nexempt) return;
+  hd_unlocked = settle;
+  settle(hd_exempt[0].lo);
+}
+const struct hd_registration hd_libomp = { .begin = begin, .thread_exits = exits };
 
 // ---- events that OMPT reports too late, or not at all
 HD_LIBRARY(void, __kmpc_ordered, (void *where, int thread), (where, thread)) {

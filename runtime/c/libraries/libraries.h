@@ -44,5 +44,5 @@ void hd_libomp_start(void); // called before main: initialises the library
 void hd_tbb_calls(void);   // called when TBB calls a function of the program
 void hd_tbb_returns(void); // called when such a function returns, if hd_callback_returns
 
-extern const struct hd_registration hd_libraries, hd_openmp_locks, hd_glib, hd_tbb;
+extern const struct hd_registration hd_libraries, hd_openmp_locks, hd_libomp, hd_glib, hd_tbb;
 #endif

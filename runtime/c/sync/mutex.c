@@ -207,7 +207,12 @@ int hd_mutex_unlock(void *p, uint64_t pc) {
   return 0;
 }
 
-HD_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t *m), (m)) { return hd_mutex_unlock(m, HD_RA); }
+void (*hd_unlocked)(uint64_t pc);
+HD_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t *m), (m)) {
+  int r = hd_mutex_unlock(m, HD_RA);
+  if (HD_UNLIKELY(hd_unlocked != NULL)) hd_unlocked(HD_RA);
+  return r;
+}
 
 static int consistent(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);

@@ -24,6 +24,8 @@ int hd_mutex_lock(void *m, uint64_t pc, uint16_t op, const struct hd_deadline *u
 int hd_mutex_timedlock(void *m, int clock, const struct timespec *abs, uint64_t pc);
 int hd_mutex_trylock(void *m, uint64_t pc);
 int hd_mutex_unlock(void *m, uint64_t pc);
+// Called after each pthread_mutex_unlock, with its caller's address, while set by libraries/libomp.c; NULL otherwise.
+extern void (*hd_unlocked)(uint64_t pc);
 extern const struct hd_registration hd_mutexes;
 
 // ---- cond.c

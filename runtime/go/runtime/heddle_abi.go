@@ -7,7 +7,7 @@ package runtime
 // enum
 const (
 	hdAbiVersion      = 12
-	hdPointsVersion   = 7
+	hdPointsVersion   = 8
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256

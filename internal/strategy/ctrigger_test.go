@@ -1,0 +1,68 @@
+package strategy_test
+
+import (
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// TestCTriggerOrder: interleavings that no recording exercised are forced first, then the others; with so
+// few, each is forced in every way several times, and with executions that show nothing the search ends.
+func TestCTriggerOrder(t *testing.T) {
+	t.Parallel()
+	x := trace.MakeObject(trace.RegionGlobal, 0, 64)
+	access := func(thread, line int, op trace.Op) trace.Event {
+		return trace.Event{Thread: trace.ThreadID(thread), Op: op, Site: trace.MakeSite(0, uint64(line)), Object: x, Size: 4}
+	}
+	// Thread 2 writes between the read and the write of thread 1 at 10 and 11, and after those at 20 and 21.
+	recorded := &trace.Trace{
+		Header:  trace.Header{Target: "c", Instrumented: true},
+		Modules: []trace.Module{{Path: "p", Program: true}},
+		Threads: []trace.Thread{{Parent: -1}, {ID: 1, Parent: -1, Nth: 1}, {ID: 2, Parent: -1, Nth: 2}},
+		Events: []trace.Event{
+			access(1, 10, trace.OpRead), access(2, 30, trace.OpWrite), access(1, 11, trace.OpWrite),
+			access(1, 20, trace.OpRead), access(1, 21, trace.OpWrite),
+		},
+	}
+	c := strategy.NewCTrigger(strategy.Setting{Seed: 1})
+	made := map[trace.Site]int{} // executions of phase two by the instruction before which a thread is held first
+	profiled := 0
+	for n := 0; ; n++ {
+		if n > 1000 {
+			t.Fatal("the search does not end")
+		}
+		req, ok := c.Next(-1)
+		if !ok {
+			break
+		}
+		o := &schedule.Outcome{}
+		if len(req.Plan.Holds) == 0 {
+			profiled++
+			o.Trace = recorded
+		} else {
+			made[req.Plan.Holds[0].Site]++
+		}
+		c.Observe(&strategy.Observation{Request: &req, Last: true, Outcome: o})
+	}
+	targets := c.Targets()
+	exercised := false
+	for _, i := range targets {
+		if exercised && i.Exercised == 0 {
+			t.Errorf("an interleaving that no recording exercised comes after one that all did: %+v", targets)
+		}
+		exercised = exercised || i.Exercised > 0
+	}
+	if !exercised || len(targets) < 2 || targets[0].Exercised > 0 {
+		t.Fatalf("%+v", targets)
+	}
+	for _, i := range targets {
+		if i.Tried < 16 {
+			t.Errorf("%d executions for %+v of %d", i.Tried, i.Triple, len(targets))
+		}
+	}
+	if profiled < 6 || made[trace.MakeSite(0, 11)] == 0 {
+		t.Errorf("%d recordings; forced %v", profiled, made)
+	}
+}

@@ -1,0 +1,213 @@
+// strings.c: what libc's functions on strings and blocks of bytes access. libc is compiled without
+// hooks, so the runtime reports the ranges that each call reads and writes, from the contents at the
+// call. memcpy.c has the functions that compilers generate calls of.
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include "core/libc.h"
+#include "core/run.h"
+#include "memory/access.h"
+
+// The contents are the program's, and reading them may fault as the program's call would.
+static HD_PROGACCESS size_t length(const char *s, size_t most) {
+  size_t n = 0;
+  while (n < most && s[n]) n++;
+  return n;
+}
+
+static inline int folded(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }
+
+// Returns how many bytes of each string a comparison reads.
+static HD_PROGACCESS size_t compared(const char *a, const char *b, size_t most, bool fold) {
+  for (size_t n = 0; n < most; n++)
+    if (!a[n] || (fold ? folded(a[n]) != folded(b[n]) : a[n] != b[n])) return n + 1;
+  return most;
+}
+
+// Returns how many bytes a search for c reads; with terminated, it ends behind a 0.
+static HD_PROGACCESS size_t searched(const char *s, int c, size_t most, bool terminated) {
+  for (size_t n = 0; n < most; n++)
+    if (s[n] == (char)c || (terminated && !s[n])) return n + 1;
+  return most;
+}
+
+static inline void reads(const void *p, size_t n, uint64_t pc) { hd_access_range(p, n, false, pc); }
+static inline void writes(const void *p, size_t n, uint64_t pc) { hd_access_range(p, n, true, pc); }
+
+// The length of a string with its 0, of which at most so many bytes are looked at.
+static inline size_t whole(const char *s, size_t most) {
+  size_t n = length(s, most);
+  return n < most ? n + 1 : n;
+}
+
+enum { HAS_0 = true };
+#define ALL ((size_t)-1)
+// Ends each function: the operation happens at the call, whatever the accesses were.
+#define DONE() (hd.cur->pend.pc = HD_RA)
+
+// ---- lengths and comparisons
+HD_INTERPOSE(size_t, strlen, (const char *s), (s)) {
+  reads(s, whole(s, ALL), HD_RA);
+  DONE();
+  return REAL(strlen)(s);
+}
+HD_INTERPOSE(size_t, strnlen, (const char *s, size_t most), (s, most)) {
+  reads(s, whole(s, most), HD_RA);
+  DONE();
+  return REAL(strnlen)(s, most);
+}
+#define COMPARISON(name, parameters, arguments, most, fold) \
+  HD_INTERPOSE(int, name, parameters, arguments) { \
+    size_t n = compared(a, b, most, fold); \
+    reads(a, n, HD_RA); \
+    reads(b, n, HD_RA); \
+    DONE(); \
+    return REAL(name) arguments; \
+  }
+COMPARISON(strcmp, (const char *a, const char *b), (a, b), ALL, false)
+COMPARISON(strncmp, (const char *a, const char *b, size_t most), (a, b, most), most, false)
+COMPARISON(strcasecmp, (const char *a, const char *b), (a, b), ALL, true)
+COMPARISON(strncasecmp, (const char *a, const char *b, size_t most), (a, b, most), most, true)
+// The standard lets these read all n bytes, whatever differs.
+#define BYTES(name) \
+  HD_INTERPOSE(int, name, (const void *a, const void *b, size_t n), (a, b, n)) { \
+    reads(a, n, HD_RA); \
+    reads(b, n, HD_RA); \
+    DONE(); \
+    return REAL(name)(a, b, n); \
+  }
+BYTES(memcmp)
+BYTES(bcmp)
+
+// ---- searches
+#define SEARCH(type, name, parameters, arguments, n) \
+  HD_INTERPOSE(type *, name, parameters, arguments) { \
+    reads(s, n, HD_RA); \
+    DONE(); \
+    return REAL(name) arguments; \
+  }
+SEARCH(char, strchr, (const char *s, int c), (s, c), searched(s, c, ALL, HAS_0))
+SEARCH(char, strchrnul, (const char *s, int c), (s, c), searched(s, c, ALL, HAS_0))
+SEARCH(char, strrchr, (const char *s, int c), (s, c), whole(s, ALL))
+SEARCH(char, index, (const char *s, int c), (s, c), searched(s, c, ALL, HAS_0))
+SEARCH(char, rindex, (const char *s, int c), (s, c), whole(s, ALL))
+SEARCH(void, memchr, (const void *s, int c, size_t n), (s, c, n), searched(s, c, n, false))
+SEARCH(void, memrchr, (const void *s, int c, size_t n), (s, c, n), n)
+SEARCH(void, rawmemchr, (const void *s, int c), (s, c), searched(s, c, ALL, false))
+
+// A search reads up to the end of what it has found, or everything.
+#define SUBSTRING(name) \
+  HD_INTERPOSE(char *, name, (const char *s, const char *want), (s, want)) { \
+    const char *at = REAL(name)(s, want); \
+    size_t n = whole(want, ALL); \
+    reads(s, at ? (size_t)(at - s) + n - 1 : whole(s, ALL), HD_RA); \
+    reads(want, n, HD_RA); \
+    DONE(); \
+    return REAL(name)(s, want); \
+  }
+SUBSTRING(strstr)
+SUBSTRING(strcasestr)
+HD_INTERPOSE(void *, memmem, (const void *s, size_t n, const void *want, size_t m), (s, n, want, m)) {
+  const char *at = REAL(memmem)(s, n, want, m);
+  reads(s, at ? (size_t)(at - (const char *)s) + m : n, HD_RA);
+  reads(want, m, HD_RA);
+  DONE();
+  return REAL(memmem)(s, n, want, m);
+}
+#define SPAN(name) \
+  HD_INTERPOSE(size_t, name, (const char *s, const char *set), (s, set)) { \
+    size_t n = REAL(name)(s, set); \
+    reads(s, n + 1, HD_RA); \
+    reads(set, whole(set, ALL), HD_RA); \
+    DONE(); \
+    return REAL(name)(s, set); \
+  }
+SPAN(strspn)
+SPAN(strcspn)
+HD_INTERPOSE(char *, strpbrk, (const char *s, const char *set), (s, set)) {
+  const char *at = REAL(strpbrk)(s, set);
+  reads(s, at ? (size_t)(at - s) + 1 : whole(s, ALL), HD_RA);
+  reads(set, whole(set, ALL), HD_RA);
+  DONE();
+  return REAL(strpbrk)(s, set);
+}
+
+// ---- copies
+#define COPY(name) \
+  HD_INTERPOSE(char *, name, (char *dst, const char *src), (dst, src)) { \
+    size_t n = whole(src, ALL); \
+    reads(src, n, HD_RA); \
+    writes(dst, n, HD_RA); \
+    DONE(); \
+    return REAL(name)(dst, src); \
+  }
+COPY(strcpy)
+COPY(stpcpy)
+#define COPY_FILLED(name) \
+  HD_INTERPOSE(char *, name, (char *dst, const char *src, size_t n), (dst, src, n)) { \
+    reads(src, whole(src, n), HD_RA); \
+    writes(dst, n, HD_RA); \
+    DONE(); \
+    return REAL(name)(dst, src, n); \
+  }
+COPY_FILLED(strncpy)
+COPY_FILLED(stpncpy)
+HD_INTERPOSE(char *, strcat, (char *dst, const char *src), (dst, src)) {
+  size_t at = length(dst, ALL), n = whole(src, ALL);
+  reads(dst, at + 1, HD_RA);
+  reads(src, n, HD_RA);
+  writes(dst + at, n, HD_RA);
+  DONE();
+  return REAL(strcat)(dst, src);
+}
+HD_INTERPOSE(char *, strncat, (char *dst, const char *src, size_t most), (dst, src, most)) {
+  size_t at = length(dst, ALL);
+  reads(dst, at + 1, HD_RA);
+  reads(src, whole(src, most), HD_RA);
+  writes(dst + at, length(src, most) + 1, HD_RA);
+  DONE();
+  return REAL(strncat)(dst, src, most);
+}
+HD_INTERPOSE(char *, strdup, (const char *s), (s)) {
+  reads(s, whole(s, ALL), HD_RA);
+  DONE();
+  return REAL(strdup)(s);
+}
+HD_INTERPOSE(char *, strndup, (const char *s, size_t most), (s, most)) {
+  reads(s, whole(s, most), HD_RA);
+  DONE();
+  return REAL(strndup)(s, most);
+}
+
+// ---- formatted output to memory. What the arguments point to is not reported as read.
+static int formatted(char *dst, size_t most, const char *format, va_list list, uint64_t pc) {
+  va_list again;
+  va_copy(again, list);
+  int n = REAL(vsnprintf)(NULL, 0, format, again);
+  va_end(again);
+  if (n >= 0 && most) writes(dst, (size_t)n < most ? (size_t)n + 1 : most, pc);
+  hd.cur->pend.pc = pc;
+  return REAL(vsnprintf)(dst, most, format, list);
+}
+HD_EXPORT int vsnprintf(char *dst, size_t most, const char *format, va_list list) {
+  return hd_active() ? formatted(dst, most, format, list, HD_RA) : REAL(vsnprintf)(dst, most, format, list);
+}
+HD_EXPORT int vsprintf(char *dst, const char *format, va_list list) {
+  return hd_active() ? formatted(dst, (size_t)INT32_MAX, format, list, HD_RA) : REAL(vsprintf)(dst, format, list);
+}
+HD_EXPORT int snprintf(char *dst, size_t most, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  int n = hd_active() ? formatted(dst, most, format, list, HD_RA) : REAL(vsnprintf)(dst, most, format, list);
+  va_end(list);
+  return n;
+}
+HD_EXPORT int sprintf(char *dst, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  int n = hd_active() ? formatted(dst, (size_t)INT32_MAX, format, list, HD_RA) : REAL(vsprintf)(dst, format, list);
+  va_end(list);
+  return n;
+}
