@@ -18,7 +18,7 @@ const module = "github.com/heddle-dev/heddle"
 // layers, except that it may import the package of a parent directory. The test fails for a
 // package without a place and for a place without a package.
 var layers = [][]string{
-	{".", "internal/abi", "internal/filelock", "internal/machine", "internal/regular", "internal/usage", "internal/wording", "trace/tracepb", "internal/testing/need"},
+	{".", "internal/abi", "internal/filelock", "internal/machine", "internal/regular", "internal/smt", "internal/usage", "internal/wording", "trace/tracepb", "internal/testing/need"},
 	{"trace", "internal/suppress"},
 	{"schedule", "internal/ops", "internal/gotool"},
 	{"internal/symbol/cxxname"},
@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"internal/symbol", "internal/target", "internal/target/ipc", "internal/target/goprog/patch", "internal/toolchain"},
 	{"internal/target/cprog", "internal/target/goprog", "internal/target/live"},
 	{"internal/analysis/hb", "internal/analysis/depend", "internal/analysis/canonical"},
-	{"internal/analysis/race", "internal/analysis/atomicity"},
+	{"internal/analysis/race", "internal/analysis/atomicity", "internal/analysis/reversible"},
 	{"internal/finding", "internal/observe", "internal/oracle", "internal/rapid"},
 	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},
 	{"internal/report/junit", "internal/report/sarif", "internal/report/term", "internal/simplify/stmt"},
@@ -51,7 +51,7 @@ const testSupport = "internal/testing/"
 
 // startsProcesses are the packages that may start other programs. Analysis, strategies,
 // the simplifier and reports are given what they need and start nothing.
-var startsProcesses = []string{"internal/oracle", "internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/bench", "internal/testing/ctriggerbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"}
+var startsProcesses = []string{"internal/oracle", "internal/smt", "internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/bench", "internal/testing/ctriggerbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"}
 
 // layerOf returns the index of pkg's layer, -1 if it has none.
 func layerOf(pkg string) int {

@@ -181,7 +181,7 @@ func TestStringErrors(t *testing.T) {
 		"empty":           {"", `does not begin like one ("", not "hds1.p8.")`},
 		"other":           {"https://example.org/" + good, `does not begin like one ("https://example.", not "hds1.p8."): paste all of it`},
 		"next form":       {"hds2" + good[4:], `has a form this heddle does not know (it begins with "hds2.p8.", not with "hds1.p"): use the heddle`},
-		"points":          {stringMagic + "1." + body, "scheduling points version 1, this heddle has version 7"},
+		"points":          {stringMagic + "1." + body, "scheduling points version 1, this heddle has version 8"},
 		"points missing":  {stringMagic + "." + body, `has "" where its scheduling points version should be`},
 		"points negative": {stringMagic + "-1." + body, `has "-1" where its scheduling points version should be`},
 		"space":           {good[:30] + " " + good[30:], `has a character that does not belong there (' ', number 31 of`},

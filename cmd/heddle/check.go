@@ -12,7 +12,8 @@ import (
 )
 
 type checkCommands struct {
-	Derivation checkDerivationCommand `cmd:"" help:"Replay the proof that a simplified trace is the same execution, rule by rule."`
+	Derivation  checkDerivationCommand  `cmd:"" help:"Replay the proof that a simplified trace is the same execution, rule by rule."`
+	Determinism checkDeterminismCommand `cmd:"" help:"Decide whether every schedule gives each thread the events that a trace has."`
 }
 
 type checkDerivationCommand struct {

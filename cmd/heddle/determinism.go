@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/heddle-dev/heddle/internal/analysis/reversible"
+	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/smt"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/tracefile"
+	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+type checkDeterminismCommand struct {
+	Executions int           `default:"3" help:"After reversibility holds, compare each thread's events in N executions under other schedules."`
+	SolverTime time.Duration `default:"60s" help:"Give an SMT solver (z3, cvc5 or cvc4, if one is installed) at most this long for each pair that the search does not decide; 0 to use none."`
+	Output     string        `short:"o" placeholder:"FILE" help:"Write the execution that shows the failure to FILE (otherwise to the first free one of NAME.reordered.hdl, NAME.reordered.2.hdl, …)."`
+	seedFlag
+	runFlags
+
+	Trace string `arg:"" predictor:"trace" help:"The trace of a clean execution."`
+}
+
+func (c *checkDeterminismCommand) Help() string {
+	return `Decides whether every schedule gives each thread of the program the same events, with the same input
+(the pseudo-deterministic condition of TraceSanitizer, DSN 2020): no two dependent events of the trace
+can happen in the other order, and executions under other schedules have the same events. Answers
+that it holds; that it fails, with the pair and the execution that shows it; or that it is not
+decided, and why. Writes the answer beside the trace (NAME.hdl: NAME.determinism.json).
+
+Ends with 0 if the condition holds, 1 if it fails and 3 if it is not decided.`
+}
+
+type determinismJSON struct {
+	Answer string `json:"answer"` // holds, fails, undecided
+	Why    string `json:"why,omitempty"`
+	// TraceHash identifies the trace file: sha256: and its hash.
+	TraceHash string     `json:"traceHash"`
+	Pair      []pairJSON `json:"pair,omitempty"`
+	// Difference is set if a thread had another event although no pair can be reversed.
+	Difference []pairJSON `json:"difference,omitempty"`
+	// Reordered is the trace of the execution that shows the failure.
+	Reordered string `json:"reordered,omitempty"`
+	Events    int    `json:"events"` // accesses included
+	// Dependent pairs that vector clocks did not order, and those that the search and the solver decided.
+	Left       int    `json:"left"`
+	Searched   int    `json:"searched"`
+	Solved     int    `json:"solved"`
+	Executions int    `json:"executions"`
+	Solver     string `json:"solver,omitempty"`
+}
+
+type pairJSON struct {
+	Thread    string `json:"thread"`
+	Operation string `json:"operation"`
+	Object    string `json:"object,omitempty"`
+	Where     string `json:"where,omitempty"`
+	Event     int    `json:"event"` // its index in the execution with all accesses
+}
+
+func (c *checkDeterminismCommand) Run(a *app) error {
+	if c.Executions < 0 || c.SolverTime < 0 {
+		return usage.Errorf("--executions and --solver-time cannot be negative")
+	}
+	tr, err := tracefile.Read(c.Trace)
+	if err != nil {
+		return err
+	}
+	hash, err := hashOf(c.Trace)
+	if err != nil {
+		return err
+	}
+	if c.Output != "" {
+		if err := tracefile.NotInput(c.Output, c.Trace); err != nil {
+			return err
+		}
+	}
+	t, err := a.launcher().StartRecorded(a.ctx, tr, c.how())
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	files, err := a.traceWriter(c.Output, tracefile.Derived(c.Trace, "reordered"))
+	if err != nil {
+		return err
+	}
+	opts := engine.DeterminismOptions{Executions: c.Executions, Seed: c.Seed}
+	out := determinismJSON{TraceHash: hash}
+	if c.SolverTime > 0 {
+		if s := smt.Find(c.SolverTime); s != nil {
+			opts.Solve = func(ctx context.Context, formula string) (string, error) {
+				out.Solver = s.Name
+				return s.Solve(ctx, formula)
+			}
+		}
+	}
+	done := a.slowly("checking")
+	d, err := engine.CheckDeterminism(a.ctx, t, tr, opts)
+	done()
+	if err != nil {
+		return err
+	}
+	out.fill(d, t)
+	if d.Reordered != nil {
+		if out.Reordered, err = files.Keep(d.Reordered, ""); err != nil {
+			return err
+		}
+	}
+	if err := out.keep(c.Trace); err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.printJSON(out)
+	} else {
+		c.print(a, &out)
+	}
+	switch {
+	case err != nil:
+		return err
+	case d.Answer == reversible.Fails:
+		return errFound
+	case d.Answer == reversible.Undecided:
+		return errors.New("not decided: " + out.Why)
+	}
+	return nil
+}
+
+func hashOf(name string) (string, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// fill copies the result of a check, with the names of the program's places.
+func (out *determinismJSON) fill(d *engine.Determinism, t target.Target) {
+	out.Answer, out.Why, out.Executions = string(d.Answer), d.Why, d.Executions
+	names := report.NewRunning(t.Modules)
+	event := func(tr *trace.Trace, e int) pairJSON {
+		if e < 0 {
+			return pairJSON{Operation: "no event", Event: -1}
+		}
+		ev := &tr.Events[e]
+		p := pairJSON{Thread: fmt.Sprintf("T%d", ev.Thread), Operation: ev.Op.String(), Where: names.Place(ev.Site, false), Event: e}
+		if ev.Object != 0 && ops.Of(ev.Op).Of != ops.Thread {
+			p.Object = names.Object(tr, ev.Object, ev.Size, e)
+		}
+		return p
+	}
+	if r := d.Reversal; r != nil {
+		out.Events, out.Left, out.Searched, out.Solved = r.Events, r.Left, r.Searched, r.Solved
+		out.Executions += r.Executions
+		if r.Answer == reversible.Fails {
+			out.Pair = []pairJSON{event(d.Golden, r.Pair.First), event(d.Golden, r.Pair.Second)}
+		}
+	}
+	if x := d.Difference; x != nil {
+		out.Difference = []pairJSON{event(d.Golden, x.Golden), event(d.Reordered, x.Other)}
+	}
+}
+
+// keep writes the answer beside the trace.
+func (out *determinismJSON) keep(name string) error {
+	data, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(strings.TrimSuffix(name, trace.Ext)+".determinism.json", append(data, '\n'), 0o644)
+}
+
+func (p *pairJSON) String() string {
+	if p.Event < 0 {
+		return "no more events"
+	}
+	s := p.Thread + " " + p.Operation
+	if p.Object != "" {
+		s += " " + p.Object
+	}
+	if p.Where != "" {
+		s += " at " + p.Where
+	}
+	return s
+}
+
+func (c *checkDeterminismCommand) print(a *app, out *determinismJSON) {
+	switch {
+	case out.Answer == string(reversible.Holds):
+		fmt.Fprintf(a.stdout, "the condition holds: no two dependent events can be reversed, and %s under other schedules had the same events\n", wording.Count(out.Executions, "execution"))
+	case out.Pair != nil:
+		fmt.Fprintf(a.stdout, "the condition fails: two dependent events can happen in either order\n  %s\n  %s\n", &out.Pair[0], &out.Pair[1])
+		fmt.Fprintf(a.stdout, "in the other order: %s\n", out.Reordered)
+	case out.Difference != nil:
+		fmt.Fprintf(a.stdout, "the condition fails: no two dependent events can be reversed, but a thread had other events under another schedule\n  recorded: %s\n  then:     %s\n", &out.Difference[0], &out.Difference[1])
+		fmt.Fprintf(a.stdout, "the other execution: %s\n", out.Reordered)
+	}
+	if out.Events > 0 {
+		fmt.Fprintf(a.stdout, "%s; vector clocks left %s of dependent events, the search decided %s, the solver %s\n",
+			wording.Count(out.Events, "event"), wording.Count(out.Left, "pair"), wording.Thousands(out.Searched), wording.Thousands(out.Solved))
+	}
+}

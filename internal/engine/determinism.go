@@ -1,0 +1,295 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/analysis/reversible"
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Determinism is the answer to whether an execution satisfies the pseudo-deterministic condition
+// (TraceSanitizer, DSN 2020, Definition 1): whatever the schedule, each thread has the same events.
+type Determinism struct {
+	Answer reversible.Answer
+	Why    string // of Undecided
+
+	// Golden is the execution that was checked, with all accesses.
+	Golden *trace.Trace
+	// Reversal is the result for reversibility. Its events are Golden's.
+	Reversal *reversible.Result
+	// Reordered is an execution in which the reversible pair has the other order, or in which a thread
+	// has other events; nil unless the condition fails.
+	Reordered *trace.Trace
+	// Difference is the first difference between Golden and Reordered, if the condition fails because
+	// no dependent pair is reversible and yet a thread had other events.
+	Difference *ThreadDifference
+	// Executions were made with other schedules, for local determinism.
+	Executions int
+}
+
+// ThreadDifference is an event of a thread that was another one in another execution.
+type ThreadDifference struct {
+	Thread trace.ThreadID // in the golden execution; -1 for a thread that it did not have
+	// Golden and Other are indices of events, -1 if the thread had no more.
+	Golden, Other int
+}
+
+// DeterminismOptions bound a check.
+type DeterminismOptions struct {
+	// Solve is as in reversible.Options.
+	Solve func(ctx context.Context, formula string) (string, error)
+	// Steps is as in reversible.Options.
+	Steps int
+	// Executions with other schedules are compared with the recorded one.
+	Executions int
+	Seed       uint64
+}
+
+// CheckDeterminism decides whether a recorded execution of t's program satisfies the pseudo-deterministic
+// condition. Reversibility is decided for all schedules, local determinism by comparing
+// executions. A reversal is reported only if an execution shows it.
+func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trace, opts DeterminismOptions) (*Determinism, error) {
+	d := &Determinism{Answer: reversible.Undecided}
+	h := t.Header()
+	switch {
+	case h.Target == "go":
+		d.Why = "goroutines are not modelled: the check is for C and C++ programs"
+		return d, nil
+	case !h.Instrumented:
+		d.Why = "the program was not compiled with heddle cc, so its memory accesses are not seen"
+		return d, nil
+	}
+	plan, err := ReplayPlan(t, recorded)
+	if err != nil {
+		return nil, err
+	}
+	plan.Accesses, plan.MaxAccesses = true, schedule.AllAccesses
+	o, err := t.Run(ctx, plan)
+	if err == nil {
+		err = unrecorded(t, &o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.Ending.Kind == trace.Diverged {
+		return nil, differs(recorded, o)
+	}
+	d.Golden = o.Trace
+	d.Golden.Header.Strategy = recorded.Header.Strategy
+	d.Golden.Header.Points, d.Golden.Header.ExpectStatus = recorded.Header.Points, recorded.Header.ExpectStatus
+	switch {
+	case o.Ending.Kind != trace.Clean:
+		d.Why = fmt.Sprintf("the execution did not end cleanly (%v), so other schedules may have gone on", o.Ending.Kind)
+		return d, nil
+	case o.External:
+		d.Why = "the execution waited for something outside of heddle's control, so another one may differ for that reason"
+		return d, nil
+	}
+	confirm := func(ctx context.Context, p reversible.Pair, order []int) (bool, error) {
+		tr, err := reorder(ctx, t, d.Golden, p, order)
+		if tr != nil {
+			d.Reordered = tr
+		}
+		return tr != nil, err
+	}
+	if d.Reversal, err = reversible.Check(ctx, d.Golden, reversible.Options{Steps: opts.Steps, Solve: opts.Solve, Confirm: confirm}); err != nil {
+		return nil, err
+	}
+	d.Answer, d.Why = d.Reversal.Answer, d.Reversal.Why
+	if d.Answer != reversible.Holds {
+		return d, nil
+	}
+	return d, d.compareSchedules(ctx, t, opts)
+}
+
+// reorder executes a reordering, and returns the execution if it reverses the pair, else nil.
+func reorder(ctx context.Context, t target.Target, golden *trace.Trace, p reversible.Pair, order []int) (*trace.Trace, error) {
+	plan := reorderPlan(golden, order)
+	plan.Seed, _ = strategy.SeedOf(golden.Header.Strategy)
+	o, err := t.Run(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	if o.Trace == nil || o.Ending.Kind == trace.Unsupported || o.Ending.Kind == trace.Diverged {
+		return nil, nil
+	}
+	before, after := threadEvents(golden), threadEvents(o.Trace)
+	first := counterpart(after, before, golden, p.First)
+	second := counterpart(after, before, golden, p.Second)
+	if second < 0 || !sameOperation(&golden.Events[p.Second], &o.Trace.Events[second]) || first >= 0 && first < second {
+		return nil, nil
+	}
+	o.Trace.Header.Strategy = golden.Header.Strategy // and so the seed
+	o.Trace.Header.Points, o.Trace.Header.ExpectStatus = plan.Points, plan.ExpectStatus
+	return o.Trace, nil
+}
+
+// reorderPlan returns the plan that executes a prefix of a reordering. Where the reordering changes
+// threads at an access, the access has to be a scheduling point.
+func reorderPlan(golden *trace.Trace, order []int) schedule.Plan {
+	points := slices.Clone(golden.Header.Points)
+	add := func(e int) {
+		ev := &golden.Events[e]
+		if ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpFree) && !slices.Contains(points, ev.Site) {
+			points = append(points, ev.Site)
+		}
+	}
+	next := make([]int, len(golden.Events)) // each event's successor in its thread
+	last := map[trace.ThreadID]int{}
+	for i := range golden.Events {
+		next[i] = -1
+		if j, ok := last[golden.Events[i].Thread]; ok {
+			next[j] = i
+		}
+		last[golden.Events[i].Thread] = i
+	}
+	for k := 1; k < len(order); k++ {
+		if golden.Events[order[k]].Thread == golden.Events[order[k-1]].Thread {
+			continue
+		}
+		add(order[k])
+		if n := next[order[k-1]]; n >= 0 {
+			add(n)
+		}
+	}
+	add(order[len(order)-1])
+	var events []trace.Event
+	for _, e := range order {
+		ev := golden.Events[e]
+		if slices.Contains(points, ev.Site) && (ev.Op.IsAccess() || ev.Op == trace.OpFree) {
+			ev.Flags &^= trace.FlagNoDecision
+		}
+		events = append(events, ev)
+	}
+	return schedule.Plan{
+		Repeat: 1, Mode: schedule.Strict, Script: schedule.Steps(events), Threads: golden.Threads,
+		Policy: schedule.Fair, Points: points, ExpectStatus: golden.Header.ExpectStatus, Delays: schedule.NoDelays,
+		Record: true, Accesses: true, MaxAccesses: schedule.AllAccesses,
+	}
+}
+
+// threadEvents returns the events of each thread that do not depend on how it was scheduled, by the thread's
+// stable name. Accesses while all other threads have been joined are not among them: a trace has those only
+// where they are scheduling points.
+func threadEvents(t *trace.Trace) map[uint64][]int {
+	out := map[uint64][]int{}
+	unjoined := 0
+	for i := range t.Events {
+		ev := &t.Events[i]
+		switch ops.Does(ev.Op) {
+		case ops.None, ops.Announce: // yields, and queueing for a lock, depend on the schedule
+			continue
+		case ops.Join:
+			if ops.Of(ev.Op).Done(ev) {
+				unjoined--
+			}
+		}
+		if _, ok := ev.Child(); ok {
+			unjoined++
+		}
+		if unjoined == 0 && ev.Op.IsAccess() {
+			continue
+		}
+		name := t.Threads[ev.Thread].Name
+		out[name] = append(out[name], i)
+	}
+	return out
+}
+
+// counterpart returns the index in another execution of the event that stands where event e of golden does
+// in its thread, or -1.
+func counterpart(other, own map[uint64][]int, golden *trace.Trace, e int) int {
+	name := golden.Threads[golden.Events[e].Thread].Name
+	n, ok := slices.BinarySearch(own[name], e)
+	if !ok || n >= len(other[name]) {
+		return -1
+	}
+	return other[name][n]
+}
+
+func sameOperation(a, b *trace.Event) bool {
+	return a.Op == b.Op && a.Site == b.Site && a.Size == b.Size
+}
+
+// compareSchedules executes the program under other schedules and compares each thread's events.
+func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opts DeterminismOptions) error {
+	var points []trace.Site
+	seen := map[trace.Site]bool{}
+	for i := range d.Golden.Events {
+		// Accesses by a thread after it synchronised are where another schedule can differ.
+		if ev := &d.Golden.Events[i]; ev.Op.IsAccess() && !seen[ev.Site] && i > 0 && !d.Golden.Events[i-1].Op.IsAccess() {
+			seen[ev.Site] = true
+			points = append(points, ev.Site)
+		}
+	}
+	for n := range opts.Executions {
+		plan := schedule.Plan{
+			Repeat: 1, Seed: opts.Seed + uint64(n), Policy: schedule.Random, Points: points, Delays: schedule.NoDelays,
+			ExpectStatus: d.Golden.Header.ExpectStatus, Record: true, Accesses: true, MaxAccesses: schedule.AllAccesses,
+		}
+		o, err := t.Run(ctx, plan)
+		if err == nil {
+			err = unrecorded(t, &o)
+		}
+		if err != nil {
+			return err
+		}
+		d.Executions++
+		diff := firstDifference(d.Golden, o.Trace)
+		if diff == nil {
+			continue
+		}
+		d.Answer, d.Difference, d.Reordered = reversible.Fails, diff, o.Trace
+		o.Trace.Header.Strategy = strategy.Describe(plan)
+		o.Trace.Header.Points, o.Trace.Header.ExpectStatus = plan.Points, plan.ExpectStatus
+		return nil
+	}
+	return nil
+}
+
+// firstDifference returns the first event of golden's threads, in its order, that is another one in the
+// other execution, or nil.
+func firstDifference(golden, other *trace.Trace) *ThreadDifference {
+	own, theirs := threadEvents(golden), threadEvents(other)
+	var first *ThreadDifference
+	consider := func(d ThreadDifference) {
+		if first == nil || d.Golden >= 0 && (first.Golden < 0 || d.Golden < first.Golden) {
+			first = &d
+		}
+	}
+	for id := range golden.Threads {
+		name := golden.Threads[id].Name
+		a, b := own[name], theirs[name]
+		n := 0
+		for n < len(a) && n < len(b) && sameShown(&golden.Events[a[n]], &other.Events[b[n]]) {
+			n++
+		}
+		d := ThreadDifference{trace.ThreadID(id), -1, -1}
+		if n < len(a) {
+			d.Golden = a[n]
+		}
+		if n < len(b) {
+			d.Other = b[n]
+		}
+		if d.Golden >= 0 || d.Other >= 0 {
+			consider(d)
+		}
+		delete(theirs, name)
+	}
+	for _, list := range theirs {
+		consider(ThreadDifference{-1, -1, list[0]})
+	}
+	return first
+}
+
+// sameShown reports whether a thread could tell two of its events apart: by the instruction, or by the
+// result of a call.
+func sameShown(a, b *trace.Event) bool {
+	return sameOperation(a, b) && (a.Result == b.Result || ops.Of(a.Op).Of == ops.Barrier)
+}
