@@ -69,7 +69,8 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 	if err != nil {
 		return nil, err
 	}
-	plan.Accesses, plan.MaxAccesses = true, schedule.AllAccesses
+	// Without the values, which of a thread's repeated accesses are recorded depends on the schedule.
+	plan.Accesses, plan.Values, plan.MaxAccesses = true, true, schedule.AllAccesses
 	o, err := t.Run(ctx, plan)
 	if err == nil {
 		err = unrecorded(t, &o)
@@ -170,7 +171,7 @@ func reorderPlan(golden *trace.Trace, order []int) schedule.Plan {
 	return schedule.Plan{
 		Repeat: 1, Mode: schedule.Strict, Script: schedule.Steps(events), Threads: golden.Threads,
 		Policy: schedule.Fair, Points: points, ExpectStatus: golden.Header.ExpectStatus, Delays: schedule.NoDelays,
-		Record: true, Accesses: true, MaxAccesses: schedule.AllAccesses,
+		Record: true, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses,
 	}
 }
 
@@ -231,7 +232,7 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 	for n := range opts.Executions {
 		plan := schedule.Plan{
 			Repeat: 1, Seed: opts.Seed + uint64(n), Policy: schedule.Random, Points: points, Delays: schedule.NoDelays,
-			ExpectStatus: d.Golden.Header.ExpectStatus, Record: true, Accesses: true, MaxAccesses: schedule.AllAccesses,
+			ExpectStatus: d.Golden.Header.ExpectStatus, Record: true, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses,
 		}
 		o, err := t.Run(ctx, plan)
 		if err == nil {
