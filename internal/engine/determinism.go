@@ -89,7 +89,7 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 		d.Why = fmt.Sprintf("the execution did not end cleanly (%v), so other schedules may have gone on", o.Ending.Kind)
 		return d, nil
 	case o.External:
-		d.Why = "the execution waited for something outside of heddle's control, so another one may differ for that reason"
+		d.Why = "the execution waited for something outside heddle's control, so another one may differ for that reason"
 		return d, nil
 	}
 	confirm := func(ctx context.Context, p reversible.Pair, order []int) (bool, error) {

@@ -18,6 +18,7 @@ import (
 // Verdicts on an interleaving.
 const (
 	VerdictBug       = "bug"        // forcing it made the program fail
+	VerdictUnclear   = "unclear"    // the program failed, and does so without it, too
 	VerdictBenign    = "benign"     // it occurred, and the program did not fail
 	VerdictNotForced = "not forced" // it did not occur
 )
@@ -91,6 +92,8 @@ func LiveOf(r *engine.LiveReport, exact Find, names *report.Running) Atomicity {
 		i := interleavingOf(n+1, &t.Interleaving, r.Recorded, names)
 		i.Tried, i.Held, i.Met, i.Failures, i.Others = t.Tried, t.Held, t.Met, t.Failures, t.Others
 		switch {
+		case t.Failures > 0 && r.PlainControl == nil && r.Plain == t.Failure:
+			i.Verdict, i.Why = VerdictUnclear, "an execution in which it was forced failed as one that nothing controlled did: "+t.Failure
 		case t.Failures > 0:
 			i.Verdict, i.Why = VerdictBug, "an execution in which it was forced failed: "+t.Failure
 		case t.Met > 0:
@@ -235,7 +238,7 @@ func (p *Printer) Atomicity(a *Atomicity) {
 	for _, why := range s.Missing {
 		fmt.Fprintf(w, "not all of them may be known: %s\n", why)
 	}
-	for _, verdict := range []string{VerdictBug, VerdictBenign, VerdictNotForced} {
+	for _, verdict := range []string{VerdictBug, VerdictUnclear, VerdictBenign, VerdictNotForced} {
 		n, shown := 0, 0
 		for i := range a.Interleavings {
 			if a.Interleavings[i].Verdict == verdict {

@@ -109,7 +109,7 @@ func (s *sanitizer) event(ev *trace.Event) bool {
 // keeps reports whether an event belongs in a sanitised trace. Omitted are those that the runtime
 // inserted, and those whose existence only says that a thread waited or that it goes on: how often a
 // futex is waited for, who wakes a goroutine. The call that may wait is kept. The end of a thread is
-// not: of one that nobody waits for, the end of the execution may come first.
+// not: the execution may end before a thread that no other joins.
 func keeps(spec *ops.Spec, ev *trace.Event) bool {
 	if ev.Flags&trace.FlagForced != 0 || spec.Of == ops.Futex || spec.Of == ops.SyncVar {
 		return false
