@@ -94,10 +94,14 @@ func (s *search) resume(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if is, err := json.Marshal(s.shaping); err != nil {
+	is, err := json.Marshal(s.shaping)
+	if err != nil {
 		return err
-	} else if !bytes.Equal(is, was) {
-		return fmt.Errorf("%w: it was started with other options (%s, now %s): give the same ones", strategy.ErrState, was, is)
+	}
+	if changed, err := strategy.Changed(was, is); err != nil {
+		return err
+	} else if changed != "" {
+		return fmt.Errorf("%w: it was started with other options (%s): give the same ones", strategy.ErrState, changed)
 	}
 	if err := s.behaviours.UnmarshalBinary(in.Seen); err != nil {
 		return fmt.Errorf("%w: %w", strategy.ErrState, err)

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/heddle-dev/heddle/schedule"
 )
@@ -98,6 +101,10 @@ func restore(data []byte, s Strategy, setting Setting) (flight []InFlight, err e
 	if err != nil {
 		return nil, err
 	}
+	changed, err := Changed(was, is)
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case in.Heddle != "search" || in.Version != stateVersion:
 		return nil, fmt.Errorf("it is version %d of %q, and this heddle continues version %d of \"search\": start the search again", in.Version, in.Heddle, stateVersion)
@@ -107,8 +114,8 @@ func restore(data []byte, s Strategy, setting Setting) (flight []InFlight, err e
 		return nil, fmt.Errorf("it is a search of build %s, and this is build %s: use the program it was started with", in.Setting.Build, setting.Build)
 	case in.Strategy != s.String():
 		return nil, fmt.Errorf("it was made by %q, and not by %q: give the same strategies", in.Strategy, s)
-	case !bytes.Equal(is, was):
-		return nil, fmt.Errorf("it was started with other options (%s, now %s): give the same ones", was, is)
+	case changed != "":
+		return nil, fmt.Errorf("it was started with other options (%s): give the same ones", changed)
 	}
 	for i := range in.InFlight {
 		f := InFlight{Observed: in.InFlight[i].Observed}
@@ -121,6 +128,22 @@ func restore(data []byte, s Strategy, setting Setting) (flight []InFlight, err e
 		flight = append(flight, f)
 	}
 	return flight, s.UnmarshalBinary(in.State)
+}
+
+// Changed returns the members of a JSON object that differ in another one, as "Seed 1, now 2", in
+// alphabetical order, for a message.
+func Changed(was, is []byte) (string, error) {
+	var before, now map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(was, &before), json.Unmarshal(is, &now)); err != nil {
+		return "", err
+	}
+	var changed []string
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if !bytes.Equal(before[name], now[name]) {
+			changed = append(changed, fmt.Sprintf("%s %s, now %s", name, before[name], now[name]))
+		}
+	}
+	return strings.Join(changed, "; "), nil
 }
 
 // strict reads one JSON value. Unknown fields are an error.
