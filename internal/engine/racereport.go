@@ -349,7 +349,8 @@ func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]Rac
 			}
 			var others []int
 			for n := range all {
-				if isTurned(base, o.Trace, &all[n]) {
+				// An access that no longer happens was not turned.
+				if n == k || occurrence(base, all[n].first, o.Trace) >= 0 && isTurned(base, o.Trace, &all[n]) {
 					others = append(others, n)
 				}
 			}
