@@ -40,7 +40,7 @@ func (s *search) explore(ctx context.Context) (*failure, error) {
 	if s.squad.waits() {
 		s.workers = s.squad.join()
 	}
-	s.explanation.begin()
+	s.effort.begin()
 	x := &exploration{search: s, ctx: ctx, mu: alone{}}
 	if len(s.workers) > 1 {
 		x.mu = new(sync.Mutex)

@@ -25,26 +25,26 @@ type search struct {
 	began    time.Time
 	due      atomic.Bool // progress may be reported again
 
-	setting     strategy.Setting
-	shaping     savedOptions // the options as given
-	strategy    strategy.Strategy
-	stage       strategy.Stage
-	flight      flight
-	beyond      []strategy.InFlight  // plans, or parts of them, for which Options.Runs leaves no room: saved, not executed
-	seen        strategy.Observation // of the current execution
-	expect      int32
-	outputs     *oracle.Oracle
-	roomy       bool // heddle chooses the step budget (budget.go)
-	behaviours  behaviours
-	explanation *explanation // nil unless Options.Explain
-	races       map[[2]race.Access]raced
-	held        heldRace
-	turnBefore  time.Duration // FindRaces: from the beginning, after which no more races are turned
-	turns       bool          // FindRaces
-	cut         bool          // the output of some execution was truncated
-	leaks       leaks
-	aside       aside
-	external    bool // some execution depended on external nondeterminism
+	setting    strategy.Setting
+	shaping    savedOptions // the options as given
+	strategy   strategy.Strategy
+	stage      strategy.Stage
+	flight     flight
+	beyond     []strategy.InFlight  // plans, or parts of them, for which Options.Runs leaves no room: saved, not executed
+	seen       strategy.Observation // of the current execution
+	expect     int32
+	outputs    *oracle.Oracle
+	roomy      bool // heddle chooses the step budget (budget.go)
+	behaviours behaviours
+	effort     *effort // nil unless Options.Explain
+	races      map[[2]race.Access]raced
+	held       heldRace
+	turnBefore time.Duration // FindRaces: from the beginning, after which no more races are turned
+	turns      bool          // FindRaces
+	cut        bool          // the output of some execution was truncated
+	leaks      leaks
+	aside      aside
+	external   bool // some execution depended on external nondeterminism
 }
 
 func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
@@ -64,7 +64,7 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 		s.workers = []Worker{Local(t)}
 	}
 	if opts.Explain {
-		s.explanation = &explanation{}
+		s.effort = &effort{}
 	}
 	if opts.Search != nil {
 		s.strategy = opts.Search(s.setting)
@@ -122,7 +122,7 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 		r.RacesUnconfirmed = s.untold()
 	}
 	r.Coverage = s.coverage()
-	r.Search = s.explanation.all(s.strategy)
+	r.Search = s.effort.all(s.strategy)
 	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential && r.Ended != Complete {
 		r.Unseen = &Unseen{Estimate: estimate}
 		if estimate == 0 {

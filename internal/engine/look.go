@@ -45,7 +45,7 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 		// failure, the remaining executions must still run.
 		last = p.observed == p.request.Plan.Repeat
 	}
-	x.explanation.saw(x.strategy, &p.request, fresh, o.Ending.Kind.Failed())
+	x.effort.saw(x.strategy, &p.request, fresh, o.Ending.Kind.Failed())
 	x.seen = strategy.Observation{Request: &p.request, Index: index, Last: last && !p.cut(), Outcome: o, Seen: seen, New: fresh}
 	x.strategy.Observe(&x.seen)
 	switch {

@@ -22,21 +22,21 @@ type Explained struct {
 // firstStrategy is the name of the first execution, which no strategy planned.
 const firstStrategy = "first execution"
 
-// explanation counts what a search's strategies did. Its methods do nothing if it is nil.
-type explanation struct {
+// effort counts what a search's strategies did. Its methods do nothing if it is nil.
+type effort struct {
 	rows  map[string]*Explained
 	clock time.Time
 }
 
 // begin starts the clock of an exploration: time spent otherwise does not count.
-func (e *explanation) begin() {
+func (e *effort) begin() {
 	if e != nil {
 		e.clock = time.Now()
 	}
 }
 
 // saw counts an execution.
-func (e *explanation) saw(s strategy.Strategy, r *strategy.Request, fresh, failed bool) {
+func (e *effort) saw(s strategy.Strategy, r *strategy.Request, fresh, failed bool) {
 	if e == nil {
 		return
 	}
@@ -53,7 +53,7 @@ func (e *explanation) saw(s strategy.Strategy, r *strategy.Request, fresh, faile
 	}
 }
 
-func (e *explanation) row(name string) *Explained {
+func (e *effort) row(name string) *Explained {
 	if e.rows == nil {
 		e.rows = map[string]*Explained{}
 	}
@@ -76,7 +76,7 @@ func armOf(s strategy.Strategy, r *strategy.Request) string {
 }
 
 // all returns the rows: the first execution, then the strategies in their order.
-func (e *explanation) all(s strategy.Strategy) (rows []Explained) {
+func (e *effort) all(s strategy.Strategy) (rows []Explained) {
 	if e == nil {
 		return nil
 	}
