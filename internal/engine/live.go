@@ -23,6 +23,8 @@ type LiveOptions struct {
 	Watchdog time.Duration
 	// Threads restricts an interleaving to the threads that the profile showed.
 	Threads bool
+	// Stacks restricts it to the stacks of calls that the profile showed (§5).
+	Stacks bool
 	// First ends the search at the first failure, whether or not the interleaving occurred.
 	First bool
 	// FirstCome forces interleavings in the order in which they were seen, to compare with their rank
@@ -182,7 +184,7 @@ func (s *liveSearch) profile(ctx context.Context) error {
 	quiet, longest := 0, plain.Seconds
 	for n := 0; n < liveLeast || quiet < liveQuiet && n < liveMost; n++ {
 		s.tell(LiveProgress{Phase: "profiling", Executions: s.report.Executions, Elapsed: time.Since(s.began)})
-		r, err := s.execute(ctx, live.Request{Mode: live.Profile, Most: liveRecorded})
+		r, err := s.execute(ctx, live.Request{Mode: live.Profile, Most: liveRecorded, Stacks: s.opts.Stacks})
 		if err != nil {
 			return err
 		}
@@ -330,6 +332,10 @@ func (s *liveSearch) target(t *LiveTarget, try int) live.Target {
 	}
 	if s.opts.Threads {
 		x.ThreadC, x.ThreadR = int(t.Witness[1].Thread), int(t.Witness[2].Thread)
+	}
+	if s.opts.Stacks {
+		name := func(w *trace.Access) uint64 { return live.NameOfStack(s.report.Recorded.Stacks[w.Stack]) }
+		x.StackC, x.StackR = name(&t.Witness[1]), name(&t.Witness[2])
 	}
 	return x
 }
