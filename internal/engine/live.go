@@ -323,11 +323,20 @@ func (s *liveSearch) single(ctx context.Context, t *LiveTarget, at int) error {
 	return nil
 }
 
-// target returns what to suspend: every other time before the outermost critical sections, if there
-// are some.
+// target returns what to suspend, in one of three ways in turn: before the instructions; before the
+// outermost critical sections, if there are some; and before the instructions, where the thread before c
+// stays although another has done r. Some failures need the last of several r. The paper, which lets c go
+// on after the first, has only the first two.
 func (s *liveSearch) target(t *LiveTarget, try int) live.Target {
 	x := live.Target{P: t.P.Site, C: t.C.Site, R: t.R.Site, ThreadC: -1, ThreadR: -1}
-	if try%2 == 1 {
+	ways := 3
+	if t.Outer == [2]trace.Site{} {
+		ways = 2
+	}
+	switch try % ways {
+	case ways - 1:
+		x.Stay = true
+	case 1:
 		x.OuterC, x.OuterR = t.Outer[0], t.Outer[1]
 	}
 	if s.opts.Threads {

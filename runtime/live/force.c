@@ -136,7 +136,7 @@ static void before_r(struct hl_thread *t, uint32_t i, uint64_t address) {
   x->came_r++;
   if (s->waiting == BEFORE_C && s->thread != t->number && overlaps(s->address, address)) {
     x->met++;
-    release(s);
+    if (!x->stay) release(s);
   } else if (s->waiting == NOBODY && s->spent < hl->budget && (hl_random(t) & 1)) {
     x->suspended_r++;
     if (!suspend(s, BEFORE_R, t->number, address)) x->expired++;

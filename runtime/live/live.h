@@ -40,13 +40,13 @@ struct hl_target {
   uint64_t p, c, r;
   uint64_t outer_c, outer_r; // acquisitions before which to wait instead
   uint32_t thread_c, thread_r; // number + 1 of the only thread that is meant, 0 for any
+  uint64_t stay;               // 1: the thread before c waits for its limit, so that r happens as often as it can
   uint64_t stack_c, stack_r;   // the only stack of calls that is meant, as hl_calls names it, 0 for any
   // Counters, written by the library.
   uint64_t came_c, came_r;           // arrivals at c right after p, and at r
   uint64_t suspended_c, suspended_r; // of these
   uint64_t met;                      // a thread stood before c, and another came to r on the same bytes
   uint64_t expired;                  // suspensions that the time limit ended
-  uint64_t reserved;
 };
 
 // A call of a hook to be replaced.

@@ -52,9 +52,9 @@ type module struct {
 type target struct {
 	P, C, R, OuterC, OuterR uint64
 	ThreadC, ThreadR        uint32
+	Stay                    uint64
 	StackC, StackR          uint64
 	Counts
-	_ uint64
 }
 
 // Counts are what became of a target in one execution.

@@ -63,6 +63,8 @@ type Target struct {
 	P, C, R          trace.Site
 	OuterC, OuterR   trace.Site
 	ThreadC, ThreadR int // number of the only thread meant, in order of creation; -1 for any
+	// Stay lets the thread before c wait for the limit of the suspension, however often others do r meanwhile.
+	Stay bool
 	// StackC and StackR are the only stacks of calls meant, as NameOfStack names them; 0 for any. With OuterC
 	// or OuterR they do not count.
 	StackC, StackR uint64
@@ -157,8 +159,13 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 		h.Stacks = 1
 	}
 	for _, t := range q.Targets {
+		stay := uint64(0)
+		if t.Stay {
+			stay = 1
+		}
 		targets = append(targets, target{
-			P: place(t.P), C: place(t.C), R: place(t.R), OuterC: place(t.OuterC), OuterR: place(t.OuterR),
+			Stay: stay,
+			P:    place(t.P), C: place(t.C), R: place(t.R), OuterC: place(t.OuterC), OuterR: place(t.OuterR),
 			ThreadC: uint32(t.ThreadC + 1), ThreadR: uint32(t.ThreadR + 1), StackC: t.StackC, StackR: t.StackR,
 		})
 	}
