@@ -57,6 +57,7 @@ type commandLine struct {
 	Atomicity atomicityCommand `cmd:"" help:"Force the interleavings that break up what a thread does in several steps."`
 	Simplify  simplifyCommand  `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
 	Show      showCommand      `cmd:"" help:"Draw a trace: a column per thread."`
+	Explain   explainCommand   `cmd:"" help:"Say on which order of events a failure depends, and what happens the other way round."`
 	Check     checkCommands    `cmd:"" help:"Check a derivation, or whether an execution is deterministic."`
 	Sanitize  sanitizeCommand  `cmd:"" help:"Write a trace in a form that does not depend on the schedule or on addresses."`
 	Compare   compareCommand   `cmd:"" help:"Compare an execution with a golden one: where it deviates, and how far that spreads."`
