@@ -336,6 +336,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 func hideFlags(flags []*kong.Flag, command string) {
 	kept, some := map[string][]string{
 		"version": {"help", "json"}, "man": {"help", "json"}, "completion": {"help"}, "help": {"help"},
+		"mcp": {"help", "go", "memory", "trust", "cache"},
 	}[command]
 	for _, f := range flags {
 		f.Hidden = f.Hidden || some && !slices.Contains(kept, f.Name)

@@ -327,3 +327,82 @@ func TestMCPWithoutRequests(t *testing.T) {
 		t.Errorf("%v, %q", err, out.String())
 	}
 }
+
+// The tool test explores the tests of a package, and keeps what it finds beside the package.
+func TestMCPGoTest(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t)
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/p\n\ngo 1.25\n",
+		"p_test.go": `package p
+
+import (
+	"sync"
+	"testing"
+)
+
+// Both goroutines may read n before either writes it.
+func TestLost(t *testing.T) {
+	var n int
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			mu.Lock()
+			was := n
+			mu.Unlock()
+			mu.Lock()
+			n = was + 1
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	if n != 2 {
+		t.Fatalf("n = %d", n)
+	}
+}
+
+func TestKept(t *testing.T) {
+	var n int
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			mu.Lock()
+			n++
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	if n != 2 {
+		t.Fatalf("n = %d", n)
+	}
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(a.dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var r struct {
+		Tests []struct {
+			Test, Outcome, Trace string
+		}
+		Packages []struct {
+			Package, Outcome string
+			Found            int
+		}
+	}
+	text, failed := a.call("test", map[string]any{"packages": []string{"."}, "run": "TestLost|TestKept", "seconds": 30}, &r)
+	if failed || len(r.Tests) != 2 || r.Tests[0].Outcome != "found" || r.Tests[1].Outcome != "clean" ||
+		len(r.Packages) != 1 || r.Packages[0].Found != 1 || !strings.Contains(text, "n = 1") {
+		t.Fatalf("test: %+v, %s", r, text)
+	}
+	if _, err := os.Stat(filepath.Join(a.dir, r.Tests[0].Trace)); err != nil {
+		t.Errorf("the trace is not in the package: %v", err)
+	}
+	text, failed = a.call("test", map[string]any{"packages": []string{"./none"}}, nil)
+	if !failed || !strings.Contains(text, "none") {
+		t.Errorf("a package that does not exist: error %v, %s", failed, text)
+	}
+}
