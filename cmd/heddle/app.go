@@ -58,6 +58,7 @@ type commandLine struct {
 	Atomicity atomicityCommand `cmd:"" help:"Force the interleavings that break up what a thread does in several steps."`
 	Simplify  simplifyCommand  `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
 	Show      showCommand      `cmd:"" help:"Draw a trace: a column per thread."`
+	View      viewCommand      `cmd:"" help:"Step through a trace on the terminal."`
 	Check     checkCommands    `cmd:"" help:"Check a derivation, or whether an execution is deterministic."`
 	Sanitize  sanitizeCommand  `cmd:"" help:"Write a trace in a form that does not depend on the schedule or on addresses."`
 	Compare   compareCommand   `cmd:"" help:"Compare an execution with a golden one: where it deviates, and how far that spreads."`

@@ -23,7 +23,7 @@ type agent struct {
 	t        *testing.T
 	server   *exec.Cmd
 	input    io.Closer // of the server
-	dir      string // of the calls
+	dir      string    // of the calls
 	progress chan *mcp.ProgressNotificationParams
 }
 
