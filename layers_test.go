@@ -32,7 +32,7 @@ var layers = [][]string{
 	{"internal/finding", "internal/observe", "internal/oracle", "internal/rapid"},
 	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},
 	{"internal/report/junit", "internal/report/sarif", "internal/report/term", "internal/simplify/stmt"},
-	{"internal/simplify/bintrcred", "internal/simplify/proof"},
+	{"internal/simplify/bintrcred", "internal/simplify/proof", "internal/report/interactive"},
 	{"internal/simplify/staticbench"},
 	{"internal/engine"},
 	{"internal/tracefile"},
