@@ -40,6 +40,14 @@ const (
 // Region returns RegionStack for both.
 type Object uint64
 
+// Addresses that no process has, in traces with values: objects in RegionOther from ArgumentVectors on are
+// argv and the pointers to the environment, and from ArgumentStrings on the strings that these point to. Where
+// they were is for the kernel to decide.
+const (
+	ArgumentVectors = 0x6eff_0000_0000
+	ArgumentStrings = 0x6efe_0000_0000
+)
+
 // MakeObject packs an object name.
 func MakeObject(r Region, index int, offset uint64) Object {
 	if r == RegionStack && index >= 1<<abi.IndexBits {

@@ -26,6 +26,7 @@ type atomicityCommand struct {
 	Suspend     time.Duration `help:"With --backend=live, suspend a thread at most this long; 0 for twice as long as an undisturbed execution takes, 2 to 50 ms."`
 	Suspensions int           `default:"20" placeholder:"N" help:"With --backend=live, suspend threads at most N times in an execution for an interleaving."`
 	SameThreads bool          `help:"With --backend=live, suspend only the threads that the profile showed at the instructions."`
+	SameStacks  bool          `help:"With --backend=live, suspend threads only on the stacks of calls that the profile showed."`
 	NoSimplify  bool          `help:"Do not simplify the traces."`
 	Output      string        `short:"o" placeholder:"FILE" help:"Write the trace of the first finding to FILE (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …)."`
 	jobsFlag
@@ -145,7 +146,7 @@ func (c *atomicityCommand) live(a *app, program launch.Program, t target.Target,
 	}
 	p := a.progress()
 	r, err := engine.Live(a.ctx, prepared, engine.LiveOptions{
-		Time: c.Time, Expect: int(c.status()), Seed: c.Seed, Suspend: c.Suspend, Budget: c.Suspensions, Threads: c.SameThreads, Watchdog: c.Watchdog,
+		Time: c.Time, Expect: int(c.status()), Seed: c.Seed, Suspend: c.Suspend, Budget: c.Suspensions, Threads: c.SameThreads, Stacks: c.SameStacks, Watchdog: c.Watchdog,
 	}, p.live)
 	if err != nil && r.Ended != engine.ByInterrupt {
 		p.done()

@@ -127,6 +127,7 @@ func TestAtomicityLive(t *testing.T) {
 				} else if r := runJSON[replayJSON](t, work, exitFound, "replay", "--json", f[0].Trace); !r.Same {
 					t.Errorf("replay: %+v", r)
 				}
+				runJSON[result.Atomicity](t, work, exitFound, append([]string{"atomicity", "--same-stacks", "--same-threads"}, append(live[1:], prog, "5000")...)...)
 				a = runJSON[result.Atomicity](t, work, exitNothing, append(live, correct, "5000")...)
 				for _, i := range a.Interleavings {
 					if i.Verdict == result.VerdictBug || i.Others > 0 {

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 13
+	AbiVersion      = 14
 	PointsVersion   = 8
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -840,7 +840,7 @@ const (
 	OffsetofOmittedSitePad   = 12
 )
 
-// Shm is struct hd_shm, 370592 bytes.
+// Shm is struct hd_shm, 370616 bytes.
 type Shm struct {
 	Magic        uint64            // offset 0
 	Abi          uint32            // offset 8
@@ -866,23 +866,26 @@ type Shm struct {
 	NprocPages   uint32            // offset 116
 	HeapBase     uint64            // offset 120
 	HeapSize     uint64            // offset 128
-	FatalPc      uint64            // offset 136
-	Message      [1024]uint8       // offset 144
-	PlanRing     Ring              // offset 1168
-	ResultRing   Ring              // offset 1296
-	Modules      [256]Module       // offset 1424
-	Nomitted     uint32            // offset 152976
-	PadIgnored   uint32            // offset 152980
-	OmittedSites [4096]OmittedSite // offset 152984
-	OmittedTimes [64]uint64        // offset 218520
-	Nlate        uint32            // offset 219032
-	PadLate      uint32            // offset 219036
-	Late         [256]Module       // offset 219040
+	Vectors      uint64            // offset 136
+	Strings      uint64            // offset 144
+	StringsEnd   uint64            // offset 152
+	FatalPc      uint64            // offset 160
+	Message      [1024]uint8       // offset 168
+	PlanRing     Ring              // offset 1192
+	ResultRing   Ring              // offset 1320
+	Modules      [256]Module       // offset 1448
+	Nomitted     uint32            // offset 153000
+	PadIgnored   uint32            // offset 153004
+	OmittedSites [4096]OmittedSite // offset 153008
+	OmittedTimes [64]uint64        // offset 218544
+	Nlate        uint32            // offset 219056
+	PadLate      uint32            // offset 219060
+	Late         [256]Module       // offset 219064
 }
 
 // Size and offsets of Shm as the C compiler has them.
 const (
-	SizeofShm               = 370592
+	SizeofShm               = 370616
 	OffsetofShmMagic        = 0
 	OffsetofShmAbi          = 8
 	OffsetofShmPoints       = 12
@@ -907,18 +910,21 @@ const (
 	OffsetofShmNprocPages   = 116
 	OffsetofShmHeapBase     = 120
 	OffsetofShmHeapSize     = 128
-	OffsetofShmFatalPc      = 136
-	OffsetofShmMessage      = 144
-	OffsetofShmPlanRing     = 1168
-	OffsetofShmResultRing   = 1296
-	OffsetofShmModules      = 1424
-	OffsetofShmNomitted     = 152976
-	OffsetofShmPadIgnored   = 152980
-	OffsetofShmOmittedSites = 152984
-	OffsetofShmOmittedTimes = 218520
-	OffsetofShmNlate        = 219032
-	OffsetofShmPadLate      = 219036
-	OffsetofShmLate         = 219040
+	OffsetofShmVectors      = 136
+	OffsetofShmStrings      = 144
+	OffsetofShmStringsEnd   = 152
+	OffsetofShmFatalPc      = 160
+	OffsetofShmMessage      = 168
+	OffsetofShmPlanRing     = 1192
+	OffsetofShmResultRing   = 1320
+	OffsetofShmModules      = 1448
+	OffsetofShmNomitted     = 153000
+	OffsetofShmPadIgnored   = 153004
+	OffsetofShmOmittedSites = 153008
+	OffsetofShmOmittedTimes = 218544
+	OffsetofShmNlate        = 219056
+	OffsetofShmPadLate      = 219060
+	OffsetofShmLate         = 219064
 )
 
 // enum hd_isolation

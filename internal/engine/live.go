@@ -23,6 +23,8 @@ type LiveOptions struct {
 	Watchdog time.Duration
 	// Threads restricts an interleaving to the threads that the profile showed.
 	Threads bool
+	// Stacks restricts it to the stacks of calls that the profile showed (§5).
+	Stacks bool
 	// First ends the search at the first failure, whether or not the interleaving occurred.
 	First bool
 	// FirstCome forces interleavings in the order in which they were seen, to compare with their rank
@@ -182,7 +184,7 @@ func (s *liveSearch) profile(ctx context.Context) error {
 	quiet, longest := 0, plain.Seconds
 	for n := 0; n < liveLeast || quiet < liveQuiet && n < liveMost; n++ {
 		s.tell(LiveProgress{Phase: "profiling", Executions: s.report.Executions, Elapsed: time.Since(s.began)})
-		r, err := s.execute(ctx, live.Request{Mode: live.Profile, Most: liveRecorded})
+		r, err := s.execute(ctx, live.Request{Mode: live.Profile, Most: liveRecorded, Stacks: s.opts.Stacks})
 		if err != nil {
 			return err
 		}
@@ -321,15 +323,28 @@ func (s *liveSearch) single(ctx context.Context, t *LiveTarget, at int) error {
 	return nil
 }
 
-// target returns what to suspend: every other time before the outermost critical sections, if there
-// are some.
+// target returns what to suspend, in one of three ways in turn: before the instructions; before the
+// outermost critical sections, if there are some; and before the instructions, where the thread before c
+// stays although another has done r. Some failures need the last of several r. The paper, which lets c go
+// on after the first, has only the first two.
 func (s *liveSearch) target(t *LiveTarget, try int) live.Target {
 	x := live.Target{P: t.P.Site, C: t.C.Site, R: t.R.Site, ThreadC: -1, ThreadR: -1}
-	if try%2 == 1 {
+	ways := 3
+	if t.Outer == [2]trace.Site{} {
+		ways = 2
+	}
+	switch try % ways {
+	case ways - 1:
+		x.Stay = true
+	case 1:
 		x.OuterC, x.OuterR = t.Outer[0], t.Outer[1]
 	}
 	if s.opts.Threads {
 		x.ThreadC, x.ThreadR = int(t.Witness[1].Thread), int(t.Witness[2].Thread)
+	}
+	if s.opts.Stacks {
+		name := func(w *trace.Access) uint64 { return live.NameOfStack(s.report.Recorded.Stacks[w.Stack]) }
+		x.StackC, x.StackR = name(&t.Witness[1]), name(&t.Witness[2])
 	}
 	return x
 }

@@ -21,7 +21,7 @@ import (
 // ControlExt is the usual extension of a control record.
 const ControlExt = ".control"
 
-const controlVersion = 1
+const controlVersion = 2
 
 // ControlRecord is a failure on the backend live, as a file: the program, and what to suspend where.
 // docs/live.md describes it.
@@ -129,8 +129,9 @@ func (l *Launcher) StartControl(ctx context.Context, c *ControlRecord) (*live.Pr
 	if err := l.trust(ctx, tr); err != nil {
 		return nil, err
 	}
+	stacks := c.Control.Target.StackC != 0 || c.Control.Target.StackR != 0 // then any module may have a call
 	for _, m := range c.Modules {
-		if m.BuildID == "" || !slices.ContainsFunc(c.sites(), func(s trace.Site) bool { return c.Modules[s.Module()].Path == m.Path }) {
+		if m.BuildID == "" || !stacks && !slices.ContainsFunc(c.sites(), func(s trace.Site) bool { return c.Modules[s.Module()].Path == m.Path }) {
 			continue
 		}
 		f, err := elffile.Read(m.Path, func(*elf.File) {})

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 13,
+  HD_ABI_VERSION = 14,
   HD_POINTS_VERSION = 8,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -671,6 +671,8 @@ struct hd_shm {
   uint32_t nproc_pages;  // pages restored after each execution [R] at READY
   uint64_t heap_base;    // [R] at LOADED: where the runtime's allocator starts
   uint64_t heap_size;
+  uint64_t vectors;      // [R] at LOADED: argv, which pointers to the environment follow
+  uint64_t strings, strings_end; // [R] at LOADED: the arguments and the environment
   uint64_t fatal_pc;     // [R] at FATAL
   char     message[1024];// [R] at REFUSED and FATAL
   struct hd_ring plan_ring;

@@ -64,6 +64,7 @@ struct hl_thread *hl_new_thread(void) {
   t->number = (uint32_t)n;
   t->random = (hl->seed + 1) * 0x9e3779b97f4a7c15u + n * 0xbf58476d1ce4e5b9u;
   t->last = (uint64_t *)(t + 1);
+  if (hl->stacks && hl->mode == HL_FORCE) hl_calls_begin(t);
   return t;
 }
 

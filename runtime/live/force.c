@@ -108,6 +108,7 @@ static void before_c(struct hl_thread *t, uint32_t i, uint64_t address) {
   struct hl_target *x = &hl_targets[i];
   struct state *s = &states[i];
   if (x->thread_c && x->thread_c != t->number + 1) return;
+  if (x->stack_c && !x->outer_c && x->stack_c != hl_calls_now(t)) return;
   x->came_c++;
   if (s->waiting == BEFORE_R && s->thread != t->number && overlaps(s->address, address)) {
     x->met++;
@@ -131,10 +132,11 @@ static void before_r(struct hl_thread *t, uint32_t i, uint64_t address) {
   struct hl_target *x = &hl_targets[i];
   struct state *s = &states[i];
   if (x->thread_r && x->thread_r != t->number + 1) return;
+  if (x->stack_r && !x->outer_r && x->stack_r != hl_calls_now(t)) return;
   x->came_r++;
   if (s->waiting == BEFORE_C && s->thread != t->number && overlaps(s->address, address)) {
     x->met++;
-    release(s);
+    if (!x->stay) release(s);
   } else if (s->waiting == NOBODY && s->spent < hl->budget && (hl_random(t) & 1)) {
     x->suspended_r++;
     if (!suspend(s, BEFORE_R, t->number, address)) x->expired++;

@@ -32,8 +32,6 @@ HL_EXPORT void __tsan_read_range_pc(void *p, unsigned long n, void *pc) { access
 HL_EXPORT void __tsan_write_range_pc(void *p, unsigned long n, void *pc) { access(HL_WRITE_RANGE, (uint64_t)pc, p, n); }
 HL_EXPORT void __tsan_vptr_read(void **p) { access(HL_READ, HL_RA, p, 8); }
 HL_EXPORT void __tsan_vptr_update(void **p, void *v) { if (*p != v) access(HL_WRITE, HL_RA, p, 8); }
-HL_EXPORT void __tsan_func_entry(void *pc) { (void)pc; }
-HL_EXPORT void __tsan_func_exit(void) {}
 HL_EXPORT void __tsan_init(void) {}
 
 HL_EXPORT void *__tsan_memcpy(void *to, const void *from, unsigned long n) {

@@ -11,6 +11,7 @@
 //   hooks.c      what the compilers call: accesses, atomics
 //   sync.c       the functions of libc that are interposed
 //   versions.c   functions of which libc has several versions
+//   calls.c      the stack of calls of each thread, if the control file asks for it
 //   force.c      CTrigger's phase two: suspends threads around the target instructions
 //   profile.c    records events for CTrigger's phase one
 //
@@ -21,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HL_VERSION = 1 };
+enum { HL_VERSION = 2 };
 #define HL_MAGIC 0x6576696c6c646568u // "hedlive" and a byte
 enum { HL_NAME = 256, HL_MODULES = 64 };
 
@@ -39,12 +40,13 @@ struct hl_target {
   uint64_t p, c, r;
   uint64_t outer_c, outer_r; // acquisitions before which to wait instead
   uint32_t thread_c, thread_r; // number + 1 of the only thread that is meant, 0 for any
+  uint64_t stay;               // 1: the thread before c waits for its limit, so that r happens as often as it can
+  uint64_t stack_c, stack_r;   // the only stack of calls that is meant, as hl_calls names it, 0 for any
   // Counters, written by the library.
   uint64_t came_c, came_r;           // arrivals at c right after p, and at r
   uint64_t suspended_c, suspended_r; // of these
   uint64_t met;                      // a thread stood before c, and another came to r on the same bytes
   uint64_t expired;                  // suspensions that the time limit ended
-  uint64_t reserved;
 };
 
 // A call of a hook to be replaced.
@@ -68,7 +70,8 @@ struct hl_control {
   uint64_t refused;   // calls that were not what heddle expected
   uint64_t lost;      // events beyond most
   uint64_t main_stack;
-  uint64_t reserved[7];
+  uint64_t stacks;    // 1: a target names a stack, or calls are to be recorded
+  uint64_t reserved[6];
   char directory[HL_NAME]; // where profiles are written
   struct { char path[HL_NAME]; uint64_t base; } modules[HL_MODULES]; // paths by Go, load addresses by the library
   // hl_target[ntargets] and hl_patch[npatches] follow.
@@ -84,6 +87,7 @@ struct hl_thread {
   uint64_t recorded;
   uint64_t *last; // for each target the address that the thread accessed last at p
   bool inside;    // in the library: nothing is recorded or suspended
+  struct hl_calls *calls; // NULL unless hl_control.stacks
 };
 
 extern struct hl_control *hl;
@@ -103,6 +107,10 @@ uint64_t hl_address(uint64_t place);             // the inverse
 uint64_t hl_random(struct hl_thread *t);
 static inline uint64_t hl_clock(void) { return __builtin_ia32_rdtsc(); }
 
+// calls.c
+void hl_calls_begin(struct hl_thread *t);
+uint64_t hl_calls_now(struct hl_thread *t); // names the caller's stack, never 0
+
 // patch.c
 void hl_patch_calls(void);
 
@@ -119,6 +127,7 @@ enum hl_kind {
   HL_LOCK, HL_UNLOCK, HL_RDLOCK, HL_WRLOCK, HL_RWUNLOCK, HL_SPIN_LOCK, HL_SPIN_UNLOCK, HL_COND_WAIT, HL_COND_WAKE,
   HL_BARRIER_INIT, HL_BARRIER_WAIT, HL_BARRIER_LEAVE, HL_ONCE_BEGIN, HL_ONCE_END,
   HL_MALLOC, HL_FREE,
+  HL_ENTER, HL_LEAVE, // a function: the place of the call, object is the stack pointer
 };
 struct hl_record {
   uint64_t time, place, object, value;

@@ -121,7 +121,7 @@ func TestCanonical(t *testing.T) {
 	if one != other {
 		t.Errorf("two schedules:\n%s\n%s", one, other)
 	}
-	want := `heddle sanitized trace 1
+	want := `heddle sanitized trace 2
 target "c" build "b1" complete true instrumented true values true
 module prog path "/src/prog" build ""
 thread T0 events 3 bytes 99
@@ -250,6 +250,40 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Other contents of a range are a deviation only where nothing else explains another outcome.
+func TestContents(t *testing.T) {
+	t.Parallel()
+	make := func(contents, value uint64, output string) *Execution {
+		b := twoThreads([2]int{0, 1}, value)
+		b.add(trace.Event{Thread: 1, Op: trace.OpWriteRange, Object: global(0), Size: 64, Value: contents})
+		b.t.Ending = trace.Ending{Output: []byte(output)}
+		return b.sanitized(t)
+	}
+	golden := make(5, 7, "a")
+	for _, test := range []struct {
+		contents, value uint64
+		output          string
+		want            Deviation
+		other           int // Contents of the thread
+		event           int // of the first deviation of the thread
+	}{
+		{5, 7, "a", Same, 0, -1},
+		{6, 7, "a", Same, 1, -1},
+		{6, 7, "b", Data, 1, 4},
+		{6, 8, "b", Data, 1, 1},
+		{5, 7, "b", Same, 0, -1},
+	} {
+		c := compare(t, golden, make(test.contents, test.value, test.output))
+		th, event := &c.Threads[1], -1
+		if th.First != nil {
+			event = th.First.Event
+		}
+		if c.Deviation != test.want || th.Contents != test.other || event != test.event || th.Count[Same]+th.Count[Data] != 5 {
+			t.Errorf("%+v: %v, %+v", test, c.Deviation, th)
+		}
+	}
+}
+
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	golden := &Ending{Kind: trace.Clean, Output: []byte("1\n")}
@@ -323,7 +357,7 @@ func TestFile(t *testing.T) {
 	}
 	for _, damaged := range []string{
 		"", text[:40], text[:len(text)-4], text + "x\n",
-		strings.Replace(text, "trace 1", "trace 2", 1),
+		strings.Replace(text, "trace 2", "trace 1", 1),
 		strings.Replace(text, "T0.2 ", "T0.0 ", 1),
 		strings.Replace(text, "bytes 141", "bytes 9999999", 1),
 		strings.Replace(text, "ending clean", "ending happy", 1),

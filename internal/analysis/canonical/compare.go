@@ -67,8 +67,15 @@ type ThreadComparison struct {
 	Count    [Control + 1]int // events by how they deviate; Count[Same] are equal
 	First    *Difference      // nil for none
 	Control  *Difference      // where the control flow deviates; nil if it does not
+	// Contents counts the events that are equal but for the contents of a range, which may differ without a
+	// cause (contentsMark). They deviate only if the executions have different outcomes and nothing else does,
+	// and are otherwise counted as Same.
+	Contents int
 	// Spread counts deviating events by the part of the golden thread in which they are.
 	Spread [Buckets]int
+
+	contents       *Difference // the first of Contents
+	contentsSpread [Buckets]int
 }
 
 // Difference is a pair of events that differ. An empty string stands for an event that does not
@@ -148,8 +155,12 @@ func Compare(ctx context.Context, a, b *Execution, golden, other Names) (*Compar
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	blamed := c.Outcome != Benign && !slices.ContainsFunc(c.Threads, func(t ThreadComparison) bool { return t.First != nil })
 	for i := range c.Threads {
 		t := &c.Threads[i]
+		if blamed {
+			t.blameContents()
+		}
 		for d := range t.Count {
 			if t.Count[d] > 0 {
 				c.Deviation = max(c.Deviation, Deviation(d))
@@ -160,6 +171,13 @@ func Compare(ctx context.Context, a, b *Execution, golden, other Names) (*Compar
 		}
 	}
 	return c, nil
+}
+
+// blameContents makes deviations of the other contents of ranges.
+func (t *ThreadComparison) blameContents() {
+	t.First, t.Spread = t.contents, t.contentsSpread
+	t.Count[Same] -= t.Contents
+	t.Count[Data] += t.Contents
 }
 
 // earlier orders differences by when they happened in the other execution. An event that is missing
@@ -205,6 +223,15 @@ func (t *threadComparer) run() (ThreadComparison, error) {
 			return t.ThreadComparison, nil
 		}
 		kind, g, o := t.difference(x, y)
+		part := min(i*Buckets/max(t.Golden, 1), Buckets-1)
+		if kind == Data && strings.HasPrefix(g.Value, string(contentsMark)) {
+			kind = Same
+			t.Contents++
+			t.contentsSpread[part]++
+			if t.contents == nil {
+				t.contents = &Difference{Kind: Data, Event: i, Golden: g, Other: o, Index: index}
+			}
+		}
 		t.Count[kind]++
 		if x != nil {
 			t.Compared++
@@ -212,7 +239,7 @@ func (t *threadComparer) run() (ThreadComparison, error) {
 		if kind == Same {
 			continue
 		}
-		t.Spread[min(i*Buckets/max(t.Golden, 1), Buckets-1)]++
+		t.Spread[part]++
 		if kind == Control || t.First == nil {
 			d := &Difference{Kind: kind, Event: i, Golden: g, Other: o, Index: index}
 			t.First = cmp.Or(t.First, d)

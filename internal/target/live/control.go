@@ -12,7 +12,7 @@ import (
 // The control file: struct hl_control of runtime/live/live.h, then the targets and the patches.
 const (
 	magic   = 0x6576696c6c646568
-	version = 1
+	version = 2
 
 	nameSize   = 256
 	maxModules = 64
@@ -37,7 +37,8 @@ type head struct {
 	Budget, Most                             uint64
 	Targets, Patches, Modules                uint64
 	Ready, Threads, Refused, Lost, MainStack uint64
-	_                                        [7]uint64
+	Stacks                                   uint64
+	_                                        [6]uint64
 	Directory                                [nameSize]byte
 	Table                                    [maxModules]module
 }
@@ -51,8 +52,9 @@ type module struct {
 type target struct {
 	P, C, R, OuterC, OuterR uint64
 	ThreadC, ThreadR        uint32
+	Stay                    uint64
+	StackC, StackR          uint64
 	Counts
-	_ uint64
 }
 
 // Counts are what became of a target in one execution.

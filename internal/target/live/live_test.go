@@ -28,11 +28,10 @@ func library(t *testing.T) string {
 	return rt.Library
 }
 
-// compile builds a program of testdata/atomicity as heddle cc does, with the library in place of
-// the controlled runtime.
-func compile(t *testing.T, lib, name string, flags ...string) *live.Program {
+// compile builds a source file as heddle cc does, with the library in place of the controlled runtime.
+func compile(t *testing.T, lib, source string, flags ...string) *live.Program {
 	t.Helper()
-	source, err := filepath.Abs(filepath.Join("../../../testdata/atomicity", name))
+	source, err := filepath.Abs(source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +45,7 @@ func compile(t *testing.T, lib, name string, flags ...string) *live.Program {
 
 func TestProfileAndForce(t *testing.T) {
 	lib := library(t)
-	p := compile(t, lib, "log_index.c")
+	p := compile(t, lib, "../../../testdata/atomicity/log_index.c")
 	profile := atomicity.NewProfile()
 	for seed := range uint64(3) {
 		r, err := p.Run(t.Context(), live.Request{Mode: live.Profile, Seed: seed, Most: 1 << 20, Limit: 20 * time.Second})

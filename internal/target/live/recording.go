@@ -53,6 +53,8 @@ const (
 	kindOnceEnd
 	kindMalloc
 	kindFree
+	kindEnter
+	kindLeave
 	kinds
 )
 
@@ -98,10 +100,19 @@ func (p *Program) recording(dir string, h *head) (*trace.Trace, []uint64, error)
 	})
 	spans := p.spans(h)
 	children := make([]int, len(t.Threads))
+	stacks := stacks{&p.stacks, make([]calls, len(t.Threads))}
 	sizes := map[uint64]uint64{}
 	var times []uint64
 	for i := range events {
 		e := &events[i]
+		switch e.kind {
+		case kindEnter:
+			stacks.enter(e.thread, siteOf(e.place), e.object)
+			continue
+		case kindLeave:
+			stacks.leave(e.thread)
+			continue
+		}
 		if th := &t.Threads[e.thread]; e.thread > 0 && th.Parent < 0 {
 			// pthread_create did not create it: main counts as its parent.
 			children[0]++
@@ -111,7 +122,7 @@ func (p *Program) recording(dir string, h *head) (*trace.Trace, []uint64, error)
 				trace.Event{Thread: trace.ThreadID(e.thread), Op: trace.OpThreadStart, Flags: trace.FlagNoDecision})
 			times = append(times, e.time, e.time)
 		}
-		x := trace.Event{Thread: trace.ThreadID(e.thread), Op: operations[e.kind], Site: siteOf(e.place), Object: objectOf(e.object, spans), Size: e.size, Flags: trace.FlagNoDecision}
+		x := trace.Event{Thread: trace.ThreadID(e.thread), Op: operations[e.kind], Site: siteOf(e.place), Object: objectOf(e.object, spans), Size: e.size, Stack: stacks.of(e.thread), Flags: trace.FlagNoDecision}
 		switch e.kind {
 		case kindCreate:
 			child := int(e.value)
@@ -144,6 +155,7 @@ func (p *Program) recording(dir string, h *head) (*trace.Trace, []uint64, error)
 		t.Events = append(t.Events, x)
 		times = append(times, e.time)
 	}
+	t.Stacks = p.stacks.list()
 	return t, times, nil
 }
 

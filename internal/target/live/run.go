@@ -20,7 +20,10 @@ import (
 // Program is a program to be executed, any number of times, from several goroutines at once.
 type Program struct {
 	cfg   Config
-	calls []symbol.CallSite // of hooks that may be left out
+	calls []symbol.CallSite // of hooks that may be left out, accesses
+	// functions are the same for the hooks of entry and exit, which the stacks need.
+	functions []symbol.CallSite
+	stacks    stackTable
 }
 
 // Config says what to execute.
@@ -35,20 +38,24 @@ type Config struct {
 	Modules []trace.Module
 }
 
-// hooks are the functions whose calls may be left out: they only announce an access, or a function.
+// hooks are the functions whose calls may be left out: they only announce an access.
 var hooks = func() (names []string) {
 	for _, size := range []string{"1", "2", "4", "8", "16"} {
 		for _, kind := range []string{"read", "write", "read_write", "volatile_read", "volatile_write"} {
 			names = append(names, "__tsan_"+kind+size, "__tsan_unaligned_"+kind+size)
 		}
 	}
-	return append(names, "__tsan_read_range", "__tsan_write_range", "__tsan_vptr_read", "__tsan_vptr_update", "__tsan_func_entry", "__tsan_func_exit")
+	return append(names, "__tsan_read_range", "__tsan_write_range", "__tsan_vptr_read", "__tsan_vptr_update")
 }()
+
+// functions are the functions that announce the entry and exit of a function.
+var functions = []string{"__tsan_func_entry", "__tsan_func_exit"}
 
 // New prepares a program. Modules beyond those that a control file can name are left out.
 func New(cfg Config) *Program {
 	cfg.Modules = cfg.Modules[:min(len(cfg.Modules), maxModules)]
-	return &Program{cfg: cfg, calls: symbol.New(cfg.Modules, symbol.Options{}).CallsTo(hooks, nil)}
+	names := symbol.New(cfg.Modules, symbol.Options{})
+	return &Program{cfg: cfg, calls: names.CallsTo(hooks, nil), functions: names.CallsTo(functions, nil)}
 }
 
 // Target is an interleaving to bring about: see struct hl_target. Sites that are 0 do not count.
@@ -56,6 +63,11 @@ type Target struct {
 	P, C, R          trace.Site
 	OuterC, OuterR   trace.Site
 	ThreadC, ThreadR int // number of the only thread meant, in order of creation; -1 for any
+	// Stay lets the thread before c wait for the limit of the suspension, however often others do r meanwhile.
+	Stay bool
+	// StackC and StackR are the only stacks of calls meant, as NameOfStack names them; 0 for any. With OuterC
+	// or OuterR they do not count.
+	StackC, StackR uint64
 }
 
 // Request is one execution.
@@ -67,6 +79,8 @@ type Request struct {
 	Pass    time.Duration // how long the thread before c waits for r to be done
 	Budget  int           // suspensions for each target
 	Most    int           // events that a thread records
+	// Stacks has the calls recorded as well, for the stacks of the events.
+	Stacks bool
 	// Hooks keeps all calls of hooks. Otherwise those that have nothing to do are left out.
 	Hooks bool
 	Limit time.Duration // of the execution
@@ -141,10 +155,18 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 		copy(h.Table[i].Path[:nameSize-1], p.cfg.Modules[i].Path)
 	}
 	var targets []target
+	if q.stacks() {
+		h.Stacks = 1
+	}
 	for _, t := range q.Targets {
+		stay := uint64(0)
+		if t.Stay {
+			stay = 1
+		}
 		targets = append(targets, target{
-			P: place(t.P), C: place(t.C), R: place(t.R), OuterC: place(t.OuterC), OuterR: place(t.OuterR),
-			ThreadC: uint32(t.ThreadC + 1), ThreadR: uint32(t.ThreadR + 1),
+			Stay: stay,
+			P:    place(t.P), C: place(t.C), R: place(t.R), OuterC: place(t.OuterC), OuterR: place(t.OuterR),
+			ThreadC: uint32(t.ThreadC + 1), ThreadR: uint32(t.ThreadR + 1), StackC: t.StackC, StackR: t.StackR,
 		})
 	}
 	if err := writeControl(control, &h, targets, p.patches(&q)); err != nil {
@@ -257,6 +279,11 @@ func idles(pid int, most time.Duration, ended chan struct{}) bool {
 	}
 }
 
+// stacks reports whether the library needs the calls of functions.
+func (q *Request) stacks() bool {
+	return q.Stacks || slices.ContainsFunc(q.Targets, func(t Target) bool { return t.StackC != 0 || t.StackR != 0 })
+}
+
 // patches returns the calls to leave out, in ascending order.
 func (p *Program) patches(q *Request) (out []patch) {
 	if q.Hooks || q.Mode == Profile {
@@ -266,7 +293,11 @@ func (p *Program) patches(q *Request) (out []patch) {
 	for _, t := range q.Targets {
 		needed[t.P], needed[t.C], needed[t.R] = true, true, true
 	}
-	for _, c := range p.calls {
+	calls := p.calls
+	if !q.stacks() {
+		calls = slices.Concat(calls, p.functions)
+	}
+	for _, c := range calls {
 		if needed[c.Site] {
 			continue
 		}

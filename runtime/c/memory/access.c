@@ -90,6 +90,12 @@ static bool reported(const struct hd_thread *t, uint64_t addr, uint16_t op, uint
   return false;
 }
 
+// What the pending operation's event says of the memory that it reads, if it reads and values are wanted.
+static uint64_t shown(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op) {
+  if (!hd.values || op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE || op == HD_OP_FREE) return 0;
+  return hd_content(op, addr, (uint32_t)size, &t->pend.aux);
+}
+
 static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
   if (!hd.values && reported(t, addr, op, pc)) {
     if (HD_UNLIKELY(hd_event_copying)) hd_event_settle();
@@ -103,7 +109,7 @@ static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr
   hd_pend(t, op, pc, addr);
   t->pend.size = size;
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, hd.values && op == HD_OP_READ ? load((void *)addr, size) : 0, 0, HD_EV_NODECISION);
+  hd_event(t, shown(t, addr, size, op), 0, HD_EV_NODECISION);
   t->pend = keep;
 }
 
@@ -117,11 +123,12 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
       hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
     if (op == HD_OP_READ) {
       uint64_t v = load((void *)addr, (uint32_t)size);
+      shown(t, addr, size, op); // the second half of 16 bytes
       hd_commit(t, v, 0);
       hd_observe(t, pc, v);
     } else {
       if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) hd_progress(t);
-      hd_commit(t, 0, 0);
+      hd_commit(t, shown(t, addr, size, op), 0);
     }
     return;
   }

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 13
+	hdAbiVersion      = 14
 	hdPointsVersion   = 8
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -842,7 +842,7 @@ const (
 	hdOffsetofOmittedSitePad   = 12
 )
 
-// hdShm is struct hd_shm, 370592 bytes.
+// hdShm is struct hd_shm, 370616 bytes.
 type hdShm struct {
 	Magic        uint64              // offset 0
 	Abi          uint32              // offset 8
@@ -868,23 +868,26 @@ type hdShm struct {
 	NprocPages   uint32              // offset 116
 	HeapBase     uint64              // offset 120
 	HeapSize     uint64              // offset 128
-	FatalPc      uint64              // offset 136
-	Message      [1024]uint8         // offset 144
-	PlanRing     hdRing              // offset 1168
-	ResultRing   hdRing              // offset 1296
-	Modules      [256]hdModule       // offset 1424
-	Nomitted     uint32              // offset 152976
-	PadIgnored   uint32              // offset 152980
-	OmittedSites [4096]hdOmittedSite // offset 152984
-	OmittedTimes [64]uint64          // offset 218520
-	Nlate        uint32              // offset 219032
-	PadLate      uint32              // offset 219036
-	Late         [256]hdModule       // offset 219040
+	Vectors      uint64              // offset 136
+	Strings      uint64              // offset 144
+	StringsEnd   uint64              // offset 152
+	FatalPc      uint64              // offset 160
+	Message      [1024]uint8         // offset 168
+	PlanRing     hdRing              // offset 1192
+	ResultRing   hdRing              // offset 1320
+	Modules      [256]hdModule       // offset 1448
+	Nomitted     uint32              // offset 153000
+	PadIgnored   uint32              // offset 153004
+	OmittedSites [4096]hdOmittedSite // offset 153008
+	OmittedTimes [64]uint64          // offset 218544
+	Nlate        uint32              // offset 219056
+	PadLate      uint32              // offset 219060
+	Late         [256]hdModule       // offset 219064
 }
 
 // Size and offsets of hdShm as the C compiler has them.
 const (
-	hdSizeofShm               = 370592
+	hdSizeofShm               = 370616
 	hdOffsetofShmMagic        = 0
 	hdOffsetofShmAbi          = 8
 	hdOffsetofShmPoints       = 12
@@ -909,18 +912,21 @@ const (
 	hdOffsetofShmNprocPages   = 116
 	hdOffsetofShmHeapBase     = 120
 	hdOffsetofShmHeapSize     = 128
-	hdOffsetofShmFatalPc      = 136
-	hdOffsetofShmMessage      = 144
-	hdOffsetofShmPlanRing     = 1168
-	hdOffsetofShmResultRing   = 1296
-	hdOffsetofShmModules      = 1424
-	hdOffsetofShmNomitted     = 152976
-	hdOffsetofShmPadIgnored   = 152980
-	hdOffsetofShmOmittedSites = 152984
-	hdOffsetofShmOmittedTimes = 218520
-	hdOffsetofShmNlate        = 219032
-	hdOffsetofShmPadLate      = 219036
-	hdOffsetofShmLate         = 219040
+	hdOffsetofShmVectors      = 136
+	hdOffsetofShmStrings      = 144
+	hdOffsetofShmStringsEnd   = 152
+	hdOffsetofShmFatalPc      = 160
+	hdOffsetofShmMessage      = 168
+	hdOffsetofShmPlanRing     = 1192
+	hdOffsetofShmResultRing   = 1320
+	hdOffsetofShmModules      = 1448
+	hdOffsetofShmNomitted     = 153000
+	hdOffsetofShmPadIgnored   = 153004
+	hdOffsetofShmOmittedSites = 153008
+	hdOffsetofShmOmittedTimes = 218544
+	hdOffsetofShmNlate        = 219056
+	hdOffsetofShmPadLate      = 219060
+	hdOffsetofShmLate         = 219064
 )
 
 // enum hd_isolation

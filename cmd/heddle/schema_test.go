@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	reflected "github.com/invopop/jsonschema"
+
+	"github.com/heddle-dev/heddle"
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/result"
+)
+
+//go:generate go test -count=1 -run ^TestJSONSchema$ . -update-schema
+
+var updateSchema = flag.Bool("update-schema", false, "write docs/json.schema.json again")
+
+// printedJSON are the values that each command prints with --json, one of them for each object: some
+// print several objects, and some another one with certain flags. A command that is missing here, or
+// prints something else, fails TestScripts.
+var printedJSON = map[string][]any{
+	"find":              {result.Find{}},
+	"test":              {result.Test{}, result.Package{}},
+	"races":             {result.Races{}},
+	"record":            {recordJSON{}},
+	"replay":            {replayJSON{}, raceReportJSON{}, controlJSON{}},
+	"atomicity":         {result.Atomicity{}},
+	"simplify":          {simplifyJSON{}, staticJSON{}},
+	"check derivation":  {checkJSON{}},
+	"check determinism": {determinismJSON{}},
+	"sanitize":          {sanitizeJSON{}},
+	"compare":           {result.Deviations{}},
+	"convert":           {convertJSON{}},
+	"bench static":      {benchJSON{}},
+	"show":              {report.View{}, scheduleJSON{}},
+	"doctor":            {diagnosis{}},
+	"version":           {versionInfo{}},
+	"man":               {manJSON{}},
+}
+
+// schemaID is the identity of the schema. It is not an address to fetch.
+const schemaID = "https://github.com/heddle-dev/heddle/docs/json.schema.json"
+
+// generateSchema makes the schema of printedJSON. Its definitions are the commands, by name, and the Go
+// types, whose comments describe them. The working directory is the module's.
+func generateSchema() ([]byte, error) {
+	const module = "github.com/heddle-dev/heddle"
+	r := &reflected.Reflector{
+		AllowAdditionalProperties: true, // docs/json.md: fields may be added
+		Namer: func(t reflect.Type) string {
+			switch {
+			case t.Name() == "":
+				return "" // part of the type that uses it
+			case strings.HasSuffix(t.PkgPath(), "cmd/heddle"):
+				return strings.TrimSuffix(t.Name(), "JSON")
+			}
+			return t.String() // result.Find
+		},
+	}
+	for _, dir := range []string{"cmd/heddle", "internal", "trace", "schedule"} {
+		if err := r.AddGoComments(module, dir); err != nil {
+			return nil, err
+		}
+	}
+	defs := reflected.Definitions{}
+	var commands []*reflected.Schema
+	for _, name := range slices.Sorted(maps.Keys(printedJSON)) {
+		var any []*reflected.Schema
+		for _, v := range printedJSON[name] {
+			s := r.Reflect(v)
+			maps.Copy(defs, s.Definitions)
+			any = append(any, &reflected.Schema{Ref: s.Ref})
+		}
+		command := &reflected.Schema{Description: "What heddle " + name + " --json prints.", AnyOf: any}
+		if len(printedJSON[name]) > 1 {
+			command.Description = "An object that heddle " + name + " --json prints."
+		}
+		defs["heddle "+name] = command
+		commands = append(commands, &reflected.Schema{Ref: "#/$defs/heddle%20" + strings.ReplaceAll(name, " ", "%20")})
+	}
+	b, err := json.MarshalIndent(&reflected.Schema{
+		Version: reflected.Version, ID: schemaID,
+		Title:       "What heddle's commands print with --json",
+		Description: "An object of any command. The definition of a command is named heddle COMMAND. See docs/json.md.",
+		AnyOf:       commands, Definitions: defs,
+	}, "", "  ")
+	return append(b, '\n'), err
+}
+
+// The schema in docs is that of the Go types. make generate writes it.
+func TestJSONSchema(t *testing.T) {
+	t.Chdir(repository(t))
+	want, err := generateSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("docs", "json.schema.json")
+	if *updateSchema {
+		if err := os.WriteFile(file, want, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(heddle.JSONSchema(), want) {
+		t.Errorf("%s does not describe what the commands print: run go generate ./cmd/heddle", file)
+	}
+}
+
+// strictSchemas are the schemas of the commands, in which objects have no other fields than those
+// that are described.
+func strictSchemas() (map[string]*jsonschema.Resolved, error) {
+	var whole map[string]any
+	if err := json.Unmarshal(heddle.JSONSchema(), &whole); err != nil {
+		return nil, err
+	}
+	var tighten func(v any)
+	tighten = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if v["type"] == "object" && v["additionalProperties"] == nil {
+				v["additionalProperties"] = false
+			}
+			for _, in := range v {
+				tighten(in)
+			}
+		case []any:
+			for _, in := range v {
+				tighten(in)
+			}
+		}
+	}
+	defs, _ := whole["$defs"].(map[string]any)
+	tighten(defs)
+	out := map[string]*jsonschema.Resolved{}
+	for name := range defs {
+		command, ok := strings.CutPrefix(name, "heddle ")
+		if !ok {
+			continue
+		}
+		b, err := json.Marshal(map[string]any{"anyOf": defs[name].(map[string]any)["anyOf"], "$defs": defs})
+		if err != nil {
+			return nil, err
+		}
+		var s jsonschema.Schema
+		if err := json.Unmarshal(b, &s); err != nil {
+			return nil, err
+		}
+		if out[command], err = s.Resolve(nil); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return out, nil
+}
+
+// validJSON checks what a command printed: one value or more.
+func validJSON(command string, printed io.Reader) error {
+	schemas, err := strictSchemas()
+	if err != nil {
+		return err
+	}
+	s := schemas[command]
+	if s == nil {
+		return fmt.Errorf("docs/json.schema.json does not have heddle %s", command)
+	}
+	for d := json.NewDecoder(printed); ; {
+		var v any
+		if err := d.Decode(&v); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := s.Validate(v); err != nil {
+			return err
+		}
+	}
+}
+
+// The check itself must notice what is wrong.
+func TestValidJSON(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		command, printed string
+		valid            bool
+	}{
+		{"man", `{"pages": ["a.1"]}`, true},
+		{"man", `{"pages": ["a.1"]} {"pages": []}`, true},
+		{"man", ``, true},
+		{"man", `{"pages": [1]}`, false},
+		{"man", `{"pages": ["a.1"], "more": 1}`, false},
+		{"man", `{}`, false},
+		{"man", `{"pages": ["a.1"]} {}`, false},
+		{"man", `{"pages": `, false},
+		{"replay", `{"outcome": "found", "choices": 1, "reports": []}`, true},
+		{"replay", `{"outcome": "found", "choices": 1}`, false},
+		{"nosuch", `{}`, false},
+	} {
+		if err := validJSON(c.command, strings.NewReader(c.printed)); (err == nil) != c.valid {
+			t.Errorf("%s, %s: %v", c.command, c.printed, err)
+		}
+	}
+}
