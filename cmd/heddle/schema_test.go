@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +75,12 @@ func generateSchema() ([]byte, error) {
 			return nil, err
 		}
 	}
+	r.LookupComment = func(t reflect.Type, name string) string {
+		if name == "" || t.Name() == "" {
+			return ""
+		}
+		return namedAsJSON(t, r.CommentMap[t.PkgPath()+"."+t.Name()+"."+name])
+	}
 	defs := reflected.Definitions{}
 	var commands []*reflected.Schema
 	for _, name := range slices.Sorted(maps.Keys(printedJSON)) {
@@ -96,6 +104,17 @@ func generateSchema() ([]byte, error) {
 		AnyOf:       commands, Definitions: defs,
 	}, "", "  ")
 	return append(b, '\n'), err
+}
+
+// namedAsJSON returns the comment of a field with the fields of its type named as JSON has them.
+func namedAsJSON(t reflect.Type, comment string) string {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			comment = regexp.MustCompile(`\b`+f.Name+`\b`).ReplaceAllLiteralString(comment, name)
+		}
+	}
+	return comment
 }
 
 // The schema in docs is that of the Go types. make generate writes it.
@@ -182,6 +201,54 @@ func validJSON(command string, printed io.Reader) error {
 		}
 		if err := s.Validate(v); err != nil {
 			return err
+		}
+	}
+}
+
+// commandOf returns the command of a command line, the name of heddle included: find, check derivation.
+func commandOf(args []string) (string, error) {
+	parser, err := newParser(new(commandLine), io.Discard, io.Discard, func(int) {})
+	if err != nil {
+		return "", err
+	}
+	parsed, err := parser.Parse(goTestWords(parser.Model, commandWords(args)))
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for n := parsed.Selected(); n != nil && n.Parent != nil; n = n.Parent {
+		names = append([]string{n.Name}, names...)
+	}
+	return strings.Join(names, " "), nil
+}
+
+// validatedMain is main for a command line with --json. What the command prints must be described by
+// the schema: if it is not, the status is 99. It leaves a file of the command's name in dir.
+func validatedMain(dir string) {
+	var printed bytes.Buffer
+	ctx, stop := interruptible(context.Background())
+	status := run(ctx, os.Args, io.MultiWriter(os.Stdout, &printed), os.Stderr)
+	stop()
+	command, err := commandOf(os.Args)
+	if err != nil || printed.Len() == 0 {
+		os.Exit(status) // a wrong command line, or help
+	}
+	if err := validJSON(command, &printed); err != nil {
+		fmt.Fprintf(os.Stderr, "heddle %s: the JSON is not valid: %v\n", command, err)
+		os.Exit(99)
+	}
+	if err := os.WriteFile(filepath.Join(dir, command), nil, 0o666); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(99)
+	}
+	os.Exit(status)
+}
+
+// checkValidated checks that every command of the schema left a file in dir.
+func checkValidated(t *testing.T, dir string) {
+	for command := range printedJSON {
+		if _, err := os.Stat(filepath.Join(dir, command)); err != nil {
+			t.Errorf("no script runs heddle %s --json, so nothing compares its output with the schema", command)
 		}
 	}
 }
