@@ -75,7 +75,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("HEDDLE_CACHE", cache) // built once for all scripts
+			e.Setenv("HEDDLE_CACHE", cache)         // built once for all scripts
 			e.Setenv("HEDDLE_TEST_JSON", validated) // all that they print is compared with the schema
 			e.Setenv("REPOSITORY", repository(t))
 			e.Vars = append(e.Vars, caches...)

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/heddle-dev/heddle"
 	"github.com/heddle-dev/heddle/internal/mcpserver"
 )
 
@@ -21,7 +22,7 @@ without --trust, traces that were recorded elsewhere are not replayed.`
 }
 
 func (c *mcpCommand) Run(a *app) error {
-	heddle, err := os.Executable()
+	executable, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find heddle's own executable: %w", err)
 	}
@@ -32,7 +33,11 @@ func (c *mcpCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	s := &mcpserver.Server{Heddle: heddle, Name: os.Args[0], Flags: flags, Version: currentVersion().Version}
+	outputs, err := mcpserver.OutputSchemas(heddle.JSONSchema())
+	if err != nil {
+		return err
+	}
+	s := &mcpserver.Server{Heddle: executable, Name: os.Args[0], Flags: flags, Version: currentVersion().Version, Outputs: outputs}
 	return s.Serve(a.ctx, os.Stdin, os.Stdout)
 }
 

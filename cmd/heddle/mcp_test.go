@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -21,6 +22,7 @@ import (
 type agent struct {
 	*mcp.ClientSession
 	t        *testing.T
+	outputs  map[string]*jsonschema.Resolved // schemas of the tools' structured content
 	server   *exec.Cmd
 	input    io.Closer // of the server
 	dir      string    // of the calls
@@ -30,7 +32,7 @@ type agent struct {
 // startAgent starts heddle mcp in a directory other than the one that calls name.
 func startAgent(t *testing.T, flags ...string) *agent {
 	t.Helper()
-	a := &agent{t: t, dir: t.TempDir(), progress: make(chan *mcp.ProgressNotificationParams, 1000)}
+	a := &agent{t: t, dir: t.TempDir(), outputs: map[string]*jsonschema.Resolved{}, progress: make(chan *mcp.ProgressNotificationParams, 1000)}
 	client := mcp.NewClient(&mcp.Implementation{Name: "test"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			select {
@@ -57,6 +59,26 @@ func startAgent(t *testing.T, flags ...string) *agent {
 	t.Cleanup(func() { a.end() })
 	if a.ClientSession, err = client.Connect(t.Context(), &mcp.IOTransport{Reader: out, Writer: in}, nil); err != nil {
 		t.Fatal(err)
+	}
+	tools, err := a.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range tools.Tools {
+		b, err := json.Marshal(tool.OutputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s jsonschema.Schema
+		if err := json.Unmarshal(b, &s); err != nil {
+			t.Fatal(err)
+		}
+		if s.Type != "object" {
+			t.Errorf("%s: structured content is an object, but the schema has type %q", tool.Name, s.Type)
+		}
+		if a.outputs[tool.Name], err = s.Resolve(nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return a
 }
@@ -98,6 +120,13 @@ func (a *agent) call(name string, args map[string]any, into any) (text string, f
 	b, err := json.Marshal(r.StructuredContent)
 	if err != nil {
 		a.t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := a.outputs[name].Validate(v); err != nil {
+		a.t.Errorf("%s: the structured content is not as the tool's schema has it: %v", name, err)
 	}
 	if into != nil {
 		if err := json.Unmarshal(b, into); err != nil {

@@ -84,13 +84,13 @@ func generateSchema() ([]byte, error) {
 	defs := reflected.Definitions{}
 	var commands []*reflected.Schema
 	for _, name := range slices.Sorted(maps.Keys(printedJSON)) {
-		var any []*reflected.Schema
+		var printed []*reflected.Schema
 		for _, v := range printedJSON[name] {
 			s := r.Reflect(v)
 			maps.Copy(defs, s.Definitions)
-			any = append(any, &reflected.Schema{Ref: s.Ref})
+			printed = append(printed, &reflected.Schema{Ref: s.Ref})
 		}
-		command := &reflected.Schema{Description: "What heddle " + name + " --json prints.", AnyOf: any}
+		command := &reflected.Schema{Description: "What heddle " + name + " --json prints.", AnyOf: printed}
 		if len(printedJSON[name]) > 1 {
 			command.Description = "An object that heddle " + name + " --json prints."
 		}
@@ -136,10 +136,12 @@ func TestJSONSchema(t *testing.T) {
 	}
 }
 
-// strictSchemas are the schemas of the commands, in which objects have no other fields than those
-// that are described.
-func strictSchemas() (map[string]*jsonschema.Resolved, error) {
-	var whole map[string]any
+// strictSchema is the schema of a command, in which objects have no other fields than those that are
+// described.
+func strictSchema(command string) (*jsonschema.Resolved, error) {
+	var whole struct {
+		Defs map[string]any `json:"$defs"`
+	}
 	if err := json.Unmarshal(heddle.JSONSchema(), &whole); err != nil {
 		return nil, err
 	}
@@ -159,38 +161,27 @@ func strictSchemas() (map[string]*jsonschema.Resolved, error) {
 			}
 		}
 	}
-	defs, _ := whole["$defs"].(map[string]any)
-	tighten(defs)
-	out := map[string]*jsonschema.Resolved{}
-	for name := range defs {
-		command, ok := strings.CutPrefix(name, "heddle ")
-		if !ok {
-			continue
-		}
-		b, err := json.Marshal(map[string]any{"anyOf": defs[name].(map[string]any)["anyOf"], "$defs": defs})
-		if err != nil {
-			return nil, err
-		}
-		var s jsonschema.Schema
-		if err := json.Unmarshal(b, &s); err != nil {
-			return nil, err
-		}
-		if out[command], err = s.Resolve(nil); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
+	tighten(whole.Defs)
+	def, ok := whole.Defs["heddle "+command].(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("docs/json.schema.json does not have heddle %s", command)
 	}
-	return out, nil
+	b, err := json.Marshal(map[string]any{"anyOf": def["anyOf"], "$defs": whole.Defs})
+	if err != nil {
+		return nil, err
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(b, &s); err != nil {
+		return nil, err
+	}
+	return s.Resolve(nil)
 }
 
 // validJSON checks what a command printed: one value or more.
 func validJSON(command string, printed io.Reader) error {
-	schemas, err := strictSchemas()
+	s, err := strictSchema(command)
 	if err != nil {
 		return err
-	}
-	s := schemas[command]
-	if s == nil {
-		return fmt.Errorf("docs/json.schema.json does not have heddle %s", command)
 	}
 	for d := json.NewDecoder(printed); ; {
 		var v any
@@ -274,6 +265,25 @@ func TestValidJSON(t *testing.T) {
 	} {
 		if err := validJSON(c.command, strings.NewReader(c.printed)); (err == nil) != c.valid {
 			t.Errorf("%s, %s: %v", c.command, c.printed, err)
+		}
+	}
+
+	// The whole file is a schema, too: of an object of any command.
+	var whole jsonschema.Schema
+	if err := json.Unmarshal(heddle.JSONSchema(), &whole); err != nil {
+		t.Fatal(err)
+	}
+	root, err := whole.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for printed, valid := range map[string]bool{`{"pages": ["a.1"]}`: true, `{"schedule": "hds1"}`: true, `{"outcome": 1, "pages": 1, "rows": 1}`: false, `[]`: false} {
+		var v any
+		if err := json.Unmarshal([]byte(printed), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := root.Validate(v); (err == nil) != valid {
+			t.Errorf("%s: %v", printed, err)
 		}
 	}
 }

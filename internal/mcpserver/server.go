@@ -25,6 +25,8 @@ type Server struct {
 	Flags        []string
 	// Version of heddle, for clients.
 	Version string
+	// Outputs are the schemas of the tools' structured content; see OutputSchemas.
+	Outputs map[string]json.RawMessage
 
 	running sync.WaitGroup // calls
 }
@@ -92,7 +94,7 @@ type request struct {
 func add[In any](ctx context.Context, s *Server, server *mcp.Server, name, title, description string, prepare func(In) (*request, error)) {
 	tool := &mcp.Tool{
 		Name: name, Title: title, Description: description,
-		InputSchema: inputSchema[In](),
+		InputSchema: inputSchema[In](), OutputSchema: s.Outputs[name],
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: name == "show", OpenWorldHint: new(bool), DestructiveHint: new(bool)},
 	}
 	mcp.AddTool(server, tool, func(call context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {

@@ -73,7 +73,7 @@ func (p *places) sites(site trace.Site, stack uint32) []trace.Site {
 
 // frames adds a call stack, given as sites innermost first.
 func (p *places) frames(sites []trace.Site) located {
-	all := []int{} // not nil: JSON has [], not null
+	all := []int{}             // not nil: JSON has [], not null
 	best, rank, own := 0, 0, 0 // own: frames up to the outermost of the program's own
 	for i, s := range sites {
 		if s == 0 && i > 0 {
