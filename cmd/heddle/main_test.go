@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -27,8 +26,10 @@ func mainOfTests() {
 	if os.Getenv("HEDDLE_TEST_FAKE_GO") != "" {
 		goSupport = fakeGo{}
 	}
-	if dir := os.Getenv("HEDDLE_TEST_JSON"); dir != "" && slices.Contains(os.Args, "--json") {
-		validatedMain(dir)
+	if dir := os.Getenv("HEDDLE_TEST_JSON"); dir != "" && os.Getenv("COMP_LINE") == "" {
+		if command := commandWithJSON(os.Args); command != "" {
+			validatedMain(command, dir)
+		}
 	}
 	main()
 }

@@ -196,33 +196,40 @@ func validJSON(command string, printed io.Reader) error {
 	}
 }
 
-// commandOf returns the command of a command line, the name of heddle included: find, check derivation.
-func commandOf(args []string) (string, error) {
-	parser, err := newParser(new(commandLine), io.Discard, io.Discard, func(int) {})
+// commandWithJSON returns the command of a command line, which begins with heddle's name, if it has
+// --json: find, check derivation. Otherwise, and if the line is wrong, it returns nothing.
+func commandWithJSON(args []string) string {
+	type help struct{}
+	defer func() {
+		if e := recover(); e != nil && e != any(help{}) {
+			panic(e)
+		}
+	}()
+	var c commandLine
+	parser, err := newParser(&c, io.Discard, io.Discard, func(int) { panic(help{}) })
 	if err != nil {
-		return "", err
+		panic(err)
 	}
 	parsed, err := parser.Parse(goTestWords(parser.Model, commandWords(args)))
-	if err != nil {
-		return "", err
+	if err != nil || !c.JSON {
+		return ""
 	}
 	var names []string
 	for n := parsed.Selected(); n != nil && n.Parent != nil; n = n.Parent {
 		names = append([]string{n.Name}, names...)
 	}
-	return strings.Join(names, " "), nil
+	return strings.Join(names, " ")
 }
 
-// validatedMain is main for a command line with --json. What the command prints must be described by
-// the schema: if it is not, the status is 99. It leaves a file of the command's name in dir.
-func validatedMain(dir string) {
+// validatedMain is main for a command with --json. What it prints must be described by the schema: if
+// it is not, the status is 99. It leaves a file of the command's name in dir.
+func validatedMain(command, dir string) {
 	var printed bytes.Buffer
 	ctx, stop := interruptible(context.Background())
 	status := run(ctx, os.Args, io.MultiWriter(os.Stdout, &printed), os.Stderr)
 	stop()
-	command, err := commandOf(os.Args)
-	if err != nil || printed.Len() == 0 {
-		os.Exit(status) // a wrong command line, or help
+	if printed.Len() == 0 {
+		os.Exit(status) // the command failed
 	}
 	if err := validJSON(command, &printed); err != nil {
 		fmt.Fprintf(os.Stderr, "heddle %s: the JSON is not valid: %v\n", command, err)
