@@ -259,6 +259,33 @@ func TestMCPErrors(t *testing.T) {
 	}
 }
 
+// Without --trust, the server runs only the programs of the user's own traces, as heddle replay does.
+func TestMCPTrust(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t)
+	a.build("fail/lost_update.c", "prog")
+	if text, failed := a.call("find", map[string]any{"command": []string{"./prog"}, "output": "x.hdl", "no_simplify": true}, nil); failed {
+		t.Fatal(text)
+	}
+	other := startAgent(t, "--cache", "elsewhere") // relative to the server's directory, and another user's as far as heddle knows
+	other.dir = a.dir
+	text, failed := other.call("replay", map[string]any{"trace": "x.hdl"}, nil)
+	if !failed || !strings.Contains(text, "--trust") {
+		t.Errorf("replay of another user's trace: error %v, %s", failed, text)
+	}
+	if _, err := os.Stat(filepath.Join(a.dir, "elsewhere")); err == nil {
+		t.Error("the server's relative --cache is in the directory of the call")
+	}
+	if text, failed = other.call("show", map[string]any{"trace": "x.hdl"}, nil); failed || !strings.Contains(text, "lost_update.c:") {
+		t.Errorf("show of another user's trace: %s", text)
+	}
+	trusting := startAgent(t, "--trust")
+	trusting.dir = a.dir
+	if text, failed = trusting.call("replay", map[string]any{"trace": "x.hdl"}, nil); failed || !strings.Contains(text, "identical") {
+		t.Errorf("replay with --trust: %s", text)
+	}
+}
+
 // children counts the processes of heddle that a server has started and that still run.
 func children(t *testing.T, server *exec.Cmd) (n int) {
 	t.Helper()

@@ -18,6 +18,7 @@ import (
 type progress struct {
 	w        io.Writer
 	terminal bool
+	read     bool   // a program reads the lines
 	subject  string // the subject, unless it is the whole command
 	shown    bool
 	width    int
@@ -29,7 +30,7 @@ type progress struct {
 
 func (a *app) progress() *progress {
 	if a.reader != nil {
-		return &progress{w: a.reader, patience: time.Second}
+		return &progress{w: a.reader, read: true, patience: time.Second}
 	}
 	p := &progress{w: a.tty, patience: 10 * time.Second, prefix: "heddle: "}
 	p.next = time.Now().Add(p.patience)
@@ -67,9 +68,9 @@ func (p *progress) live(s engine.LiveProgress) {
 	p.line(line)
 }
 
-// begin shows the text at once, on a terminal.
+// begin shows the text at once, on a terminal or for a program that reads the progress.
 func (p *progress) begin(text string) {
-	if p.terminal {
+	if p.terminal || p.read {
 		p.next = time.Time{}
 		p.line(text)
 	}

@@ -18,7 +18,7 @@ func cut(text string) string {
 		return text
 	}
 	at := strings.LastIndexByte(text[:maxText], '\n') + 1
-	return text[:at] + fmt.Sprintf("… %s more; the tool show has them as structured content\n", wording.Count(strings.Count(text[at:], "\n"), "line"))
+	return text[:at] + fmt.Sprintf("… %s; the tool show has them as structured content\n", wording.Count(strings.Count(text[at:], "\n"), "more line"))
 }
 
 // read decodes what heddle printed. What the text does not use is not decoded.

@@ -67,7 +67,8 @@ func (m *model) search(text string) {
 
 // matcher returns what decides whether a row matches a search.
 func (m *model) matcher(text string) func(*report.Row) bool {
-	if n, err := strconv.Atoi(strings.TrimPrefix(text, "#")); err == nil && strings.HasPrefix(text, "#") {
+	number, numbered := strings.CutPrefix(text, "#")
+	if n, err := strconv.Atoi(number); numbered && err == nil {
 		return func(r *report.Row) bool {
 			return r.Kind == report.EventRow && r.Event == n
 		}

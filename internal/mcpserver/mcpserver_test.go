@@ -1,0 +1,114 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"os/exec"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/heddle-dev/heddle"
+)
+
+// Each argument becomes the flag that has its meaning; values cannot become flags.
+func TestArguments(t *testing.T) {
+	number, seconds, seed := 3, 1.5, uint64(1<<63)
+	for _, c := range []struct {
+		made func() (*request, error)
+		want string // the words after the command, or the error
+	}{
+		{func() (*request, error) { return findTool(findArgs{Command: []string{"./p", "--all"}}) }, "--json -- ./p --all"},
+		{func() (*request, error) {
+			return findTool(findArgs{Command: []string{"p"}, Seconds: &seconds, Runs: &number, Seed: &seed, All: true, Races: "fail", Stdin: "in", Output: "-x", Ignore: []string{"a", "-b"}, Strategy: []string{"pct"}, NoSimplify: true})
+		}, "--json --time=1.5s --runs=3 --seed=9223372036854775808 --races=fail --stdin=in --output=-x --ignore=a --ignore=-b --strategy=pct --all --no-simplify -- p"},
+		{func() (*request, error) { return findTool(findArgs{}) }, "command is empty: name the program to run"},
+		{func() (*request, error) { return testTool(testArgs{}) }, "--json"},
+		{func() (*request, error) {
+			return testTool(testArgs{Packages: []string{"./a", "./b"}, Run: "-X", Skip: "Y", Seconds: &seconds, Runs: &number, Races: "ignore", Short: true, Tags: "t", Args: []string{"-v"}})
+		}, "--json --run=-X --skip=Y --timeout=1.5s --count=3 --races=ignore --tags=t --short ./a ./b -args -v"},
+		{func() (*request, error) { return testTool(testArgs{Packages: []string{"--exec=x"}}) }, `"--exec=x" is not a package`},
+		{func() (*request, error) {
+			return replayTool(replayArgs{Trace: "-t.hdl", Times: &number, Changed: true})
+		}, "--json --times=3 --changed ./-t.hdl"},
+		{func() (*request, error) { return replayTool(replayArgs{}) }, "trace is empty: name a trace file"},
+		{func() (*request, error) { return showTool(showArgs{Trace: "/a/t.hdl", Sources: []string{"-s"}}) }, "--json --sources=-s /a/t.hdl"},
+	} {
+		r, err := c.made()
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = strings.Join(r.args, " ")
+		}
+		if got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestTestLines(t *testing.T) {
+	got, err := testLines([]byte(`{"package":"p","test":"A"}` + "\n" + `{"package":"p","test":""}` + "\n" + `{"package":"p","tests":2}` + "\n"))
+	if want := `{"tests":[{"package":"p","test":"A"},{"package":"p","test":""}],"packages":[{"package":"p","tests":2}]}`; err != nil || string(got) != want {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
+	if got, err := testLines(nil); err != nil || string(got) != `{"tests":[],"packages":[]}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	if _, err := testLines([]byte(`{"package":`)); err == nil {
+		t.Error("half a line is taken")
+	}
+}
+
+// The error is heddle's last sentence; then notes and the output of other programs follow.
+func TestFailure(t *testing.T) {
+	exit := new(exec.ExitError)
+	got := failure("heddle: compiling heddle's runtime\n./x.go:1: undefined: y\nheddle: note: a note\nheddle: cannot build\n", exit).Error()
+	if want := "cannot build\n./x.go:1: undefined: y\nnote: a note"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := failure("", exit).Error(); !strings.HasPrefix(got, "heddle ended without a result: ") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestCut(t *testing.T) {
+	short := strings.Repeat("a line\n", 10)
+	if cut(short) != short {
+		t.Error("a short text is cut")
+	}
+	long := strings.Repeat("a line of twenty b\n", 5000)
+	got := cut(long)
+	kept := strings.TrimSuffix(got, "… 3,276 more lines; the tool show has them as structured content\n")
+	if len(got) > maxText+100 || kept == got || !strings.HasPrefix(long, kept) || !strings.HasSuffix(kept, "b\n") {
+		t.Errorf("%d bytes, the end is %q", len(got), got[len(got)-100:])
+	}
+}
+
+// A schema has the definitions that it refers to, and no others.
+func TestOutputSchemas(t *testing.T) {
+	schemas, err := OutputSchemas(heddle.JSONSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tool, want := range map[string][]string{
+		"replay": {"control", "differs", "raceReport", "replay", "result.Access", "result.Finding"},
+	} {
+		var s struct {
+			Type string         `json:"type"`
+			Defs map[string]any `json:"$defs"`
+		}
+		if err := json.Unmarshal(schemas[tool], &s); err != nil {
+			t.Fatal(err)
+		}
+		wanted := map[string]any{}
+		for _, name := range want {
+			wanted[name] = s.Defs[name]
+		}
+		if s.Type != "object" || !reflect.DeepEqual(s.Defs, wanted) {
+			t.Errorf("%s: %s, %v, want %v", tool, s.Type, s.Defs, want)
+		}
+	}
+	if _, err := OutputSchemas([]byte(`{"$defs": {}}`)); err == nil {
+		t.Error("a schema without the commands is taken")
+	}
+}
