@@ -2,10 +2,14 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/heddle-dev/heddle"
 )
@@ -110,5 +114,47 @@ func TestOutputSchemas(t *testing.T) {
 	}
 	if _, err := OutputSchemas([]byte(`{"$defs": {}}`)); err == nil {
 		t.Error("a schema without the commands is taken")
+	}
+}
+
+// What a heddle that goes wrong prints is an error of the tool, never a result.
+func TestAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		want         string // the text's beginning
+		failed       bool
+	}{
+		{"a result", `echo '{"same": true, "times": 2, "events": 3}'`, "replayed 2 times: 3 events, identical; no failure", false},
+		{"a bug", `echo '{"same": true, "times": 1, "events": 3, "finding": {"kind": "deadlock", "message": "T1 and T2"}}'; exit 1`, "replayed 1 time: 3 events, identical; deadlock: T1 and T2", false},
+		{"a difference", `echo '{"same": false}'; echo 'heddle: event 3 differs' >&2; exit 3`, "event 3 differs", true},
+		{"a wrong command line", `echo 'heddle: unknown flag' >&2; exit 2`, "unknown flag", true},
+		{"no JSON", `echo hello`, "heddle printed something that is not JSON: ", true},
+		{"killed", `kill -KILL $$`, "heddle ended without a result: signal: killed", true},
+		{"too much", `printf '"'; head -c 9000000 /dev/zero | tr '\0' x; printf '"'`, "the result has 8.6 MB, more than the 8 MB that a tool may return: run heddle replay --json in a shell", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fake := filepath.Join(t.TempDir(), "heddle")
+			if err := os.WriteFile(fake, []byte("#!/bin/sh\n"+c.script+"\n"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			s := &Server{Heddle: fake, Name: fake}
+			req, err := replayTool(replayArgs{Trace: "x.hdl"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := s.answer(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}}, req)
+			text := r.Content[0].(*mcp.TextContent).Text
+			if r.IsError != c.failed || !strings.HasPrefix(text, c.want) {
+				t.Errorf("error %v, %q", r.IsError, text)
+			}
+			if has := r.StructuredContent != nil; has != strings.HasPrefix(c.script, "echo '{") {
+				t.Errorf("structured content: %v", r.StructuredContent)
+			}
+		})
+	}
+	missing := &Server{Heddle: "/nonexistent/heddle", Name: "heddle"}
+	req, _ := showTool(showArgs{Trace: "x.hdl"})
+	if r := missing.answer(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}}, req); !r.IsError || !strings.HasPrefix(r.Content[0].(*mcp.TextContent).Text, "cannot run heddle: ") {
+		t.Errorf("%+v", r)
 	}
 }

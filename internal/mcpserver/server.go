@@ -95,7 +95,9 @@ func add[In any](ctx context.Context, s *Server, server *mcp.Server, name, title
 	tool := &mcp.Tool{
 		Name: name, Title: title, Description: description,
 		InputSchema: inputSchema[In](), OutputSchema: s.Outputs[name],
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: name == "show", OpenWorldHint: new(bool), DestructiveHint: new(bool)},
+	}
+	if name == "show" { // the others run a program, which may do anything
+		tool.Annotations = &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)}
 	}
 	mcp.AddTool(server, tool, func(call context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		s.running.Add(1)
@@ -121,7 +123,7 @@ func (s *Server) answer(ctx context.Context, r *mcp.CallToolRequest, req *reques
 		made, serr := req.structured(printed)
 		switch {
 		case serr == nil && len(made) > maxStructured:
-			err = errors.Join(err, fmt.Errorf("the result has %d MB, more than the %d MB that a tool may return: run heddle %s --json in a shell", len(made)>>20, maxStructured>>20, req.command))
+			err = errors.Join(err, fmt.Errorf("the result has %.1f MB, more than the %d MB that a tool may return: run heddle %s --json in a shell", float64(len(made))/(1<<20), maxStructured>>20, req.command))
 		case serr == nil:
 			structured = made
 			result.StructuredContent = made

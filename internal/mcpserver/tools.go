@@ -49,11 +49,11 @@ func inputSchema[In any]() *jsonschema.Schema {
 		}
 	}
 	for _, p := range s.Properties {
+		if len(p.Types) == 2 { // the caller leaves an argument out, and null is none
+			p.Type, p.Types = p.Types[1], nil
+		}
 		if p.Type == "integer" || p.Type == "number" {
 			p.Minimum = new(float64)
-		}
-		if len(p.Types) == 2 { // an absent list is one that the caller left out, not null
-			p.Type, p.Types = p.Types[1], nil
 		}
 	}
 	return s
