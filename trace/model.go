@@ -389,6 +389,8 @@ type Header struct {
 	// Values is true if every access was recorded, with its value where the target can observe it.
 	// Otherwise repeated accesses may be missing, and so may values.
 	Values bool
+	// Fault is what was injected into the execution; nil for nothing.
+	Fault *Fault
 	// MaxAccesses is not 0 if the execution had more allocations and accesses that were not
 	// scheduling points than were recorded: only this many of them, the first, are events.
 	MaxAccesses int

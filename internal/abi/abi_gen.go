@@ -402,7 +402,21 @@ const (
 	HoldNot     = 8
 )
 
-// Plan is struct hd_plan, 112 bytes.
+// enum hd_fault_model
+const (
+	FaultNone     = 0
+	FaultRead     = 1
+	FaultWrite    = 2
+	FaultShort    = 3
+	FaultPointer  = 4
+	FaultOverrun  = 5
+	FaultArgument = 6
+	FaultDropped  = 7
+	FaultKilled   = 8
+	FaultDelayed  = 9
+)
+
+// Plan is struct hd_plan, 136 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -425,12 +439,15 @@ type Plan struct {
 	Nholds       uint32 // offset 96
 	Nweights     uint32 // offset 100
 	Ninteresting uint32 // offset 104
-	PadWeights   uint32 // offset 108
+	Fault        uint32 // offset 108
+	FaultThread  uint64 // offset 112
+	FaultIndex   uint64 // offset 120
+	FaultAmount  uint64 // offset 128
 }
 
 // Size and offsets of Plan as the C compiler has them.
 const (
-	SizeofPlan               = 112
+	SizeofPlan               = 136
 	OffsetofPlanId           = 0
 	OffsetofPlanSeed         = 8
 	OffsetofPlanSlack        = 16
@@ -452,7 +469,10 @@ const (
 	OffsetofPlanNholds       = 96
 	OffsetofPlanNweights     = 100
 	OffsetofPlanNinteresting = 104
-	OffsetofPlanPadWeights   = 108
+	OffsetofPlanFault        = 108
+	OffsetofPlanFaultThread  = 112
+	OffsetofPlanFaultIndex   = 120
+	OffsetofPlanFaultAmount  = 128
 )
 
 // enum hd_record
@@ -495,7 +515,7 @@ const (
 	OutExit        = 13
 )
 
-// Result is struct hd_result, 112 bytes.
+// Result is struct hd_result, 120 bytes.
 type Result struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
@@ -517,11 +537,12 @@ type Result struct {
 	MetThread   uint32 // offset 92
 	MetOp       uint32 // offset 96
 	Watched     uint64 // offset 104
+	Fault       uint64 // offset 112
 }
 
 // Size and offsets of Result as the C compiler has them.
 const (
-	SizeofResult              = 112
+	SizeofResult              = 120
 	OffsetofResultPlan        = 0
 	OffsetofResultIndex       = 8
 	OffsetofResultSignature   = 16
@@ -542,6 +563,7 @@ const (
 	OffsetofResultMetThread   = 92
 	OffsetofResultMetOp       = 96
 	OffsetofResultWatched     = 104
+	OffsetofResultFault       = 112
 )
 
 // enum hd_note

@@ -397,6 +397,21 @@ enum hd_hold_flags {
   HD_HOLD_NOT = 1u << 3,     // in force while last did not make the last change; without: while it did
 };
 
+// The fault that a plan injects into each of its executions (core/injection.c). A thread's occasions are
+// counted from 0, with HD_PLAN_VALUES.
+enum hd_fault_model {
+  HD_FAULT_NONE = 0,
+  HD_FAULT_READ = 1,     // occasions: plain reads, ranges included. Bit amount of what is read is another for this read
+  HD_FAULT_WRITE = 2,    // plain writes, ranges included. Bit amount of what is written becomes another
+  HD_FAULT_SHORT = 3,    // allocations. The block is amount bytes shorter
+  HD_FAULT_POINTER = 4,  // allocations. The program gets an address where no memory is
+  HD_FAULT_OVERRUN = 5,  // calls of memcpy, memmove and memset. They copy or set amount bytes more
+  HD_FAULT_ARGUMENT = 6, // calls of malloc, calloc, realloc, memcpy, memmove and memset. Bit amount of the size is another
+  HD_FAULT_DROPPED = 7,  // synchronisation calls that --omit can omit. The call does nothing
+  HD_FAULT_KILLED = 8,   // events of accesses. The thread ends there, as by pthread_exit
+  HD_FAULT_DELAYED = 9,  // not the runtime's: the plan has a hold before a synchronisation call
+};
+
 // A plan record in the plan ring: this header, then steps[nsteps], then uint64 names[nthreads],
 // then uint64 points[npoints] if SET_POINTS, then holds[nholds], then uint64 weights[nweights], then
 // uint64 interesting[ninteresting]. [C]
@@ -427,7 +442,10 @@ struct hd_plan {
   // creates, directly or not; nweights is 0 or nthreads.
   uint32_t nweights;
   uint32_t ninteresting; // instructions whose events are interesting, in ascending order; 0: all events are
-  uint32_t pad_weights;
+  uint32_t fault;        // enum hd_fault_model
+  uint64_t fault_thread; // name of the thread
+  uint64_t fault_index;  // of its occasions
+  uint64_t fault_amount; // see enum hd_fault_model
 };
 
 // ---------------------------------------------------------------- results
@@ -496,6 +514,7 @@ struct hd_result {
   uint32_t met_thread; // DIVERGED: plan index of the thread found instead (~0: none enabled, or not in the plan)
   uint32_t met_op;
   uint64_t watched;    // WATCH: accesses that were checked for races
+  uint64_t fault;      // 1 + the number of events before the plan's fault was injected; 0: it was not
 };
 
 enum hd_note {

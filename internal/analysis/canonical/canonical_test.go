@@ -3,7 +3,6 @@ package canonical
 import (
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,25 +12,6 @@ import (
 )
 
 // all is a trace in memory as a Source.
-func all(t *trace.Trace) Source { return &whole{t: t} }
-
-type whole struct {
-	t    *trace.Trace
-	done bool
-}
-
-func (w *whole) Header() trace.Header         { return w.t.Header }
-func (w *whole) Modules() []trace.Module      { return w.t.Modules }
-func (w *whole) Threads() []trace.Thread      { return w.t.Threads }
-func (w *whole) Ending() (trace.Ending, bool) { return w.t.Ending, true }
-func (w *whole) Next() ([]trace.Event, error) {
-	if w.done {
-		return nil, io.EOF
-	}
-	w.done = true
-	return w.t.Events, nil
-}
-
 func site(n int) trace.Site             { return trace.MakeSite(0, uint64(n)) }
 func heap(offset uint64) trace.Object   { return trace.MakeObject(trace.RegionHeap, 0, offset) }
 func global(offset uint64) trace.Object { return trace.MakeObject(trace.RegionGlobal, 0, offset) }
@@ -80,7 +60,7 @@ func (b *builder) point(by trace.ThreadID, o, to trace.Object) {
 
 func (b *builder) sanitized(t testing.TB) *Execution {
 	t.Helper()
-	x, err := Sanitize(all(&b.t), 1<<20)
+	x, err := Sanitize(Whole(&b.t), 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +294,7 @@ func TestSpill(t *testing.T) {
 	for i := range uint64(100_000) {
 		b.write(trace.ThreadID(i%2)*id, global(i%64*8), i)
 	}
-	whole, err := Sanitize(all(&b.t), 1<<30)
+	whole, err := Sanitize(Whole(&b.t), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,26 @@ type Source interface {
 	Ending() (trace.Ending, bool)
 }
 
+// Whole is a trace in memory as a Source.
+func Whole(t *trace.Trace) Source { return &whole{t: t} }
+
+type whole struct {
+	t    *trace.Trace
+	read bool
+}
+
+func (w *whole) Header() trace.Header         { return w.t.Header }
+func (w *whole) Modules() []trace.Module      { return w.t.Modules }
+func (w *whole) Threads() []trace.Thread      { return w.t.Threads }
+func (w *whole) Ending() (trace.Ending, bool) { return w.t.Ending, true }
+func (w *whole) Next() ([]trace.Event, error) {
+	if w.read {
+		return nil, io.EOF
+	}
+	w.read = true
+	return w.t.Events, nil
+}
+
 // Sanitize reads a trace and returns its sanitised form. It keeps the tables of the trace and up to
 // memory bytes of events; the rest is in a temporary file, which Close of the execution removes.
 func Sanitize(src Source, memory int64) (*Execution, error) {
@@ -96,7 +116,7 @@ func (s *sanitizer) event(ev *trace.Event) bool {
 		return false
 	}
 	n := s.names
-	line := append(s.line[:0], strings.ReplaceAll(ev.Op.String(), " ", "-")...)
+	line := append(s.line[:0], opName(ev.Op)...)
 	line = n.site(append(line, ' '), ev.Site)
 	line = n.place(append(line, ' '), ev.Object, ev.Thread)
 	line = strconv.AppendUint(append(line, ' '), uint64(ev.Size), 10)

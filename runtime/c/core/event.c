@@ -1,6 +1,7 @@
 // event.c: recording. Events are collected and sent in blocks. Each call stack is sent once;
 // events refer to it by number.
 #include "core/event.h"
+#include "core/injection.h"
 #include "core/fiber.h"
 #include "core/modules.h"
 #include "core/outcome.h"
@@ -59,6 +60,7 @@ uint64_t hd_content(uint16_t op, uint64_t addr, uint32_t size, uint64_t *aux) {
 // The hook of a write runs before the write itself. The write has happened by the next event,
 // and before the program can release the memory.
 void hd_event_settle(void) {
+  if (HD_UNLIKELY(hd_inject_open)) hd_inject_close();
   if (!unsettled) return;
   // Unloading a library unmaps its memory without an event.
   if (HD_UNLIKELY(hd_loading)) unsettled->value = hd_word_at(unsettled_at, unsettled->size);
@@ -87,13 +89,13 @@ void hd_event_slot(const struct hd_thread *t) {
 
 // Reports whether t's pending operation, at the event after the unsettled write, may be the read of a
 // struct's copy: gcc calls the hook of the write, then that of the read, and then copies.
-static bool copies(const struct hd_thread *t) {
+bool hd_event_copies(const struct hd_thread *t) {
   return unsettled && !hd_event_copying && unsettled->thread == t->number && unsettled->size == t->pend.size &&
          t->pend.op == (unsettled->op == HD_OP_WRITE ? HD_OP_READ : HD_OP_READ_RANGE);
 }
 
 void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
-  if (copies(t)) hd_event_copying = true;
+  if (hd_event_copies(t)) hd_event_copying = true;
   else hd_event_settle();
   if (HD_UNLIKELY(hd_loading)) hd_late_look(); // so that a constructor's calls have names
   uint32_t ext = hd.nwords > 1 ? (hd.nwords - 1 + 7) / 8 : 0; // further words of enabled, in units of events

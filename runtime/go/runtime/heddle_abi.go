@@ -404,7 +404,21 @@ const (
 	hdHoldNot     = 8
 )
 
-// hdPlan is struct hd_plan, 112 bytes.
+// enum hd_fault_model
+const (
+	hdFaultNone     = 0
+	hdFaultRead     = 1
+	hdFaultWrite    = 2
+	hdFaultShort    = 3
+	hdFaultPointer  = 4
+	hdFaultOverrun  = 5
+	hdFaultArgument = 6
+	hdFaultDropped  = 7
+	hdFaultKilled   = 8
+	hdFaultDelayed  = 9
+)
+
+// hdPlan is struct hd_plan, 136 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -427,12 +441,15 @@ type hdPlan struct {
 	Nholds       uint32 // offset 96
 	Nweights     uint32 // offset 100
 	Ninteresting uint32 // offset 104
-	PadWeights   uint32 // offset 108
+	Fault        uint32 // offset 108
+	FaultThread  uint64 // offset 112
+	FaultIndex   uint64 // offset 120
+	FaultAmount  uint64 // offset 128
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
 const (
-	hdSizeofPlan               = 112
+	hdSizeofPlan               = 136
 	hdOffsetofPlanId           = 0
 	hdOffsetofPlanSeed         = 8
 	hdOffsetofPlanSlack        = 16
@@ -454,7 +471,10 @@ const (
 	hdOffsetofPlanNholds       = 96
 	hdOffsetofPlanNweights     = 100
 	hdOffsetofPlanNinteresting = 104
-	hdOffsetofPlanPadWeights   = 108
+	hdOffsetofPlanFault        = 108
+	hdOffsetofPlanFaultThread  = 112
+	hdOffsetofPlanFaultIndex   = 120
+	hdOffsetofPlanFaultAmount  = 128
 )
 
 // enum hd_record
@@ -497,7 +517,7 @@ const (
 	hdOutExit        = 13
 )
 
-// hdResult is struct hd_result, 112 bytes.
+// hdResult is struct hd_result, 120 bytes.
 type hdResult struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
@@ -519,11 +539,12 @@ type hdResult struct {
 	MetThread   uint32 // offset 92
 	MetOp       uint32 // offset 96
 	Watched     uint64 // offset 104
+	Fault       uint64 // offset 112
 }
 
 // Size and offsets of hdResult as the C compiler has them.
 const (
-	hdSizeofResult              = 112
+	hdSizeofResult              = 120
 	hdOffsetofResultPlan        = 0
 	hdOffsetofResultIndex       = 8
 	hdOffsetofResultSignature   = 16
@@ -544,6 +565,7 @@ const (
 	hdOffsetofResultMetThread   = 92
 	hdOffsetofResultMetOp       = 96
 	hdOffsetofResultWatched     = 104
+	hdOffsetofResultFault       = 112
 )
 
 // enum hd_note
