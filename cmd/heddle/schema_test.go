@@ -41,6 +41,7 @@ var printedJSON = map[string][]any{
 	"simplify":          {simplifyJSON{}, staticJSON{}},
 	"check derivation":  {checkJSON{}},
 	"check determinism": {determinismJSON{}},
+	"inject":            {result.Injections{}, result.Injection{}},
 	"sanitize":          {sanitizeJSON{}},
 	"compare":           {result.Deviations{}},
 	"convert":           {convertJSON{}},
