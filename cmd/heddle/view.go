@@ -14,6 +14,7 @@ import (
 
 type viewCommand struct {
 	drawFlags
+	Event   *int     `placeholder:"N" help:"Begin at event N, as heddle show numbers them."`
 	Sources []string `placeholder:"DIR" help:"Look for source files in DIR too."`
 
 	traceArg
@@ -40,5 +41,5 @@ func (c *viewCommand) Run(a *app) error {
 	a.launcher().Findable(a.ctx, tr)
 	o := a.drawing()
 	o.Full = c.Full
-	return interactive.Show(a.ctx, result.View(tr, c.Sources), interactive.Options{Draw: o, Source: report.SourcesOf(tr, report.Options{SourceDirs: c.Sources}).Line})
+	return interactive.Show(a.ctx, result.View(tr, c.Sources), interactive.Options{Draw: o, Event: c.Event, Source: report.SourcesOf(tr, report.Options{SourceDirs: c.Sources}).Line})
 }

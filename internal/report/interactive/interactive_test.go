@@ -274,6 +274,19 @@ func TestPanes(t *testing.T) {
 	r.shows("'z' does nothing")
 }
 
+// The reader may begin at an event, which is unfolded; one that does not exist is not silently another.
+func TestBeginAtEvent(t *testing.T) {
+	begin := func(n int) *model {
+		return newModel(viewOf(t, "loops"), Options{Event: &n, Source: source}, 100, 30)
+	}
+	if m := begin(9); m.row().Event != 9 || m.row().Kind != report.EventRow {
+		t.Errorf("began at %+v, want event 9", m.row())
+	}
+	if m := begin(1000); m.at != 0 || !strings.Contains(m.status(), `"#1000" not found`) {
+		t.Errorf("event 1000 of 345: row %d, %s", m.at, m.status())
+	}
+}
+
 // No size of the screen breaks the drawing, and the current row is on it.
 func TestSizes(t *testing.T) {
 	for _, fixture := range reporttest.Fixtures() {

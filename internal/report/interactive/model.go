@@ -2,6 +2,7 @@ package interactive
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/report"
@@ -14,6 +15,8 @@ type Options struct {
 	Draw term.Options
 	// Source returns a line of a source file, from 1.
 	Source func(file string, line int) (text string, ok bool)
+	// Event is where to begin; nil for the beginning.
+	Event *int
 }
 
 // pane is what is shown below the table.
@@ -64,6 +67,9 @@ func newModel(v *report.View, opt Options, width, height int) *model {
 	}
 	m.arrange()
 	m.first()
+	if opt.Event != nil {
+		m.search("#" + strconv.Itoa(*opt.Event))
+	}
 	return m
 }
 
