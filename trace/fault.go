@@ -17,7 +17,7 @@ type Fault struct {
 	// FaultModel says which these are.
 	Thread uint64
 	Index  uint64
-	// Amount is the bit for flips and Argument, which counts modulo the bits that there are; bytes for
+	// Amount is the bit for flips and Argument, which counts modulo the bits of the value; bytes for
 	// Short and Overrun; events of other threads for Delayed; 0 otherwise.
 	Amount uint64
 	// Event is the number of events before the fault, in the trace of an execution with the fault.

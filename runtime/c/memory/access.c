@@ -227,7 +227,9 @@ HD_EXPORT void __tsan_write_range_pc(void *p, uint64_t n, void *pc) { hd_access_
 // Pointers to virtual tables. Storing the value already present is not a write.
 HD_EXPORT void __tsan_vptr_read(void **p) { access(p, 8, HD_OP_READ, HD_RA); }
 HD_EXPORT void __tsan_vptr_update(void **p, void *value) {
-  if (hd_active() && *p != value) access(p, 8, HD_OP_WRITE, HD_RA);
+  if (!hd_active()) return;
+  hd.cur->pend.pc = HD_RA; // the address may be bad
+  if (load(p, 8) != (uint64_t)value) access(p, 8, HD_OP_WRITE, HD_RA);
 }
 
 // ---- shadow call stack
