@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -8,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -156,5 +158,32 @@ func TestAnswer(t *testing.T) {
 	req, _ := showTool(showArgs{Trace: "x.hdl"})
 	if r := missing.answer(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}}, req); !r.IsError || !strings.HasPrefix(r.Content[0].(*mcp.TextContent).Text, "cannot run heddle: ") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A cancelled call interrupts heddle, which can then write what it has, and does not kill it at once.
+func TestCancelInterrupts(t *testing.T) {
+	dir := t.TempDir()
+	fake, ready, interrupted := filepath.Join(dir, "heddle"), filepath.Join(dir, "ready"), filepath.Join(dir, "interrupted")
+	script := "#!/bin/sh\ntrap 'echo >" + interrupted + "; exit 3' INT\necho >" + ready + "\nwhile :; do sleep 0.02; done\n"
+	if err := os.WriteFile(fake, []byte(script), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(ready); err == nil {
+				cancel()
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	s := &Server{Heddle: fake, Name: fake}
+	if _, err := s.run(ctx, &request{command: "find"}, nil); err == nil || err.Error() != "cancelled" {
+		t.Errorf("%v, want cancelled", err)
+	}
+	if _, err := os.Stat(interrupted); err != nil {
+		t.Error("heddle was not interrupted")
 	}
 }
