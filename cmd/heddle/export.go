@@ -1,0 +1,59 @@
+package main
+
+import (
+	"io"
+
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/report/markdown"
+	"github.com/heddle-dev/heddle/internal/tracefile"
+	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// exportFlags choose a text format for other tools, instead of the drawing for a terminal.
+type exportFlags struct {
+	Markdown bool   `xor:"as" help:"Print a report in Markdown, to be pasted into an issue."`
+	Output   string `short:"o" name:"output" placeholder:"FILE" predictor:"file" help:"Write to FILE what --markdown prints."`
+}
+
+// export is one format: it writes an execution.
+type export func(w io.Writer, v *report.View) error
+
+// chosen returns the format that the flags choose, nil for none.
+func (f exportFlags) chosen(name string, tr *trace.Trace, full bool) export {
+	switch {
+	case f.Markdown:
+		return func(w io.Writer, v *report.View) error {
+			return markdown.Render(w, v, markdown.Options{Trace: name, Schedule: schedule.FormatTrace(tr), Full: full})
+		}
+	}
+	return nil
+}
+
+// check returns a usage error for flags that do not go together. name is the trace.
+func (f exportFlags) check(json bool, name string) error {
+	chosen := f.chosen("", nil, false) != nil
+	if json && chosen {
+		return usage.Errorf("--json is a format of its own: omit it, or the other one")
+	}
+	if f.Output == "" {
+		return nil
+	}
+	if !chosen {
+		return usage.Errorf("-o goes with --markdown")
+	}
+	if err := tracefile.NotInput(f.Output, name); err != nil {
+		return err
+	}
+	return tracefile.Writable(f.Output)
+}
+
+// write writes the execution to the file that the flags name, or to standard output. Formats escape what
+// a terminal would act on.
+func (f exportFlags) write(a *app, write export, v *report.View) error {
+	if f.Output == "" {
+		return write(a.screen, v)
+	}
+	return tracefile.WriteWhole(f.Output, func(w io.Writer) error { return write(w, v) })
+}
