@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"internal/analysis/race", "internal/analysis/atomicity", "internal/analysis/reversible"},
 	{"internal/finding", "internal/observe", "internal/oracle", "internal/rapid"},
 	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},
-	{"internal/report/junit", "internal/report/markdown", "internal/report/sarif", "internal/report/term", "internal/simplify/stmt"},
+	{"internal/report/graphviz", "internal/report/junit", "internal/report/markdown", "internal/report/mermaid", "internal/report/sarif", "internal/report/term", "internal/simplify/stmt"},
 	{"internal/simplify/bintrcred", "internal/simplify/proof"},
 	{"internal/simplify/staticbench"},
 	{"internal/engine"},

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/report/graphviz"
 	"github.com/heddle-dev/heddle/internal/report/markdown"
+	"github.com/heddle-dev/heddle/internal/report/mermaid"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/schedule"
@@ -14,7 +17,9 @@ import (
 // exportFlags choose a text format for other tools, instead of the drawing for a terminal.
 type exportFlags struct {
 	Markdown bool   `xor:"as" help:"Print a report in Markdown, to be pasted into an issue."`
-	Output   string `short:"o" name:"output" placeholder:"FILE" predictor:"file" help:"Write to FILE what --markdown prints."`
+	Mermaid  bool   `xor:"as" help:"Print a sequence diagram for Mermaid, which GitHub and GitLab draw in Markdown."`
+	Graphviz bool   `xor:"as" help:"Print the wait-for graph of a deadlock, a hang or a leak for Graphviz: which thread waits for what, and who holds it."`
+	Output   string `short:"o" name:"output" placeholder:"FILE" predictor:"file" help:"Write to FILE what --markdown, --mermaid or --graphviz prints."`
 }
 
 // export is one format: it writes an execution.
@@ -27,6 +32,10 @@ func (f exportFlags) chosen(name string, tr *trace.Trace, full bool) export {
 		return func(w io.Writer, v *report.View) error {
 			return markdown.Render(w, v, markdown.Options{Trace: name, Schedule: schedule.FormatTrace(tr), Full: full})
 		}
+	case f.Mermaid:
+		return func(w io.Writer, v *report.View) error { return mermaid.Render(w, v, mermaid.Options{Full: full}) }
+	case f.Graphviz:
+		return graphviz.Render
 	}
 	return nil
 }
@@ -41,7 +50,7 @@ func (f exportFlags) check(json bool, name string) error {
 		return nil
 	}
 	if !chosen {
-		return usage.Errorf("-o goes with --markdown")
+		return usage.Errorf("-o goes with --markdown, --mermaid or --graphviz")
 	}
 	if err := tracefile.NotInput(f.Output, name); err != nil {
 		return err
@@ -55,5 +64,12 @@ func (f exportFlags) write(a *app, write export, v *report.View) error {
 	if f.Output == "" {
 		return write(a.screen, v)
 	}
-	return tracefile.WriteWhole(f.Output, func(w io.Writer) error { return write(w, v) })
+	var b bytes.Buffer
+	if err := write(&b, v); err != nil {
+		return err
+	}
+	return tracefile.WriteWhole(f.Output, func(w io.Writer) error {
+		_, err := b.WriteTo(w)
+		return err
+	})
 }

@@ -31,6 +31,7 @@ func (b *builder) failure(found finding.Finding) *Failure {
 	}
 	if e.Kind == trace.Deadlock || e.Kind == trace.Hang || e.Kind == trace.Leak {
 		f.Waits, f.Ring = b.waits()
+		b.waitFor(f)
 		if len(f.Waits) > 0 {
 			f.Place = f.Waits[0].Place
 		}
@@ -151,4 +152,33 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 		out.Text = strings.Replace(out.Text, " "+name, " "+full, 1)
 	}
 	return out
+}
+
+// waitFor sets what the threads of a failure wait for, and who has it.
+func (b *builder) waitFor(f *Failure) {
+	known := map[trace.Object]int{}
+	for i := range f.Waits {
+		w := &f.Waits[i]
+		n := slices.IndexFunc(b.tr.Ending.Waiters, func(x trace.Waiter) bool { return x.Thread == w.Thread })
+		x := &b.tr.Ending.Waiters[n]
+		w.Object = -1
+		if x.Ready {
+			continue
+		}
+		if x.Op != trace.OpThreadJoin && x.Object != 0 {
+			at, ok := known[x.Object]
+			if !ok {
+				at = len(f.Objects)
+				known[x.Object] = at
+				f.Objects = append(f.Objects, b.typed(x.Object))
+			}
+			w.Object = at
+			for _, h := range b.state.Holders(x.Object, w.Thread) {
+				w.For = append(w.For, Holder{h.Thread, b.placeOf(&b.tr.Events[h.Event]).place})
+			}
+		}
+		if x.Holder >= 0 && !slices.ContainsFunc(w.For, func(h Holder) bool { return h.Thread == x.Holder }) {
+			w.For = append(w.For, Holder{Thread: x.Holder})
+		}
+	}
 }

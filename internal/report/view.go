@@ -138,6 +138,8 @@ type Failure struct {
 	// order.
 	Waits []Wait `json:"waits,omitempty"`
 	Ring  int    `json:"ring"` // number of Waits that form a deadlock cycle
+	// Objects are the names, with types, of the objects that Waits are about. Two may have the same name.
+	Objects []string `json:"objects,omitempty"`
 	// Sides are the two accesses of a data race, in the order in which they happened.
 	Sides []Side `json:"sides,omitempty"`
 }
@@ -160,9 +162,20 @@ type Wait struct {
 	Text  string `json:"text"`
 	Place int    `json:"place"`
 	Stack []int  `json:"stack,omitempty"`
+	// Object is what the thread waits for, an index into Failure.Objects; -1 if it could go on, or waits
+	// for time or the end of a thread.
+	Object int `json:"object"`
+	// For are the threads that hold Object or, if that is -1, the thread whose end it waits for.
+	For []Holder `json:"for,omitempty"`
 	// Creator started it at Created; -1 and 0 if that was not seen.
 	Creator trace.ThreadID `json:"creator"`
 	Created int            `json:"created"`
+}
+
+// Holder is a thread for which another one waits.
+type Holder struct {
+	Thread trace.ThreadID `json:"thread"`
+	Place  int            `json:"place"` // where it acquired the object; 0 if unknown
 }
 
 // Full returns the view's rows with nothing folded.
