@@ -93,7 +93,7 @@ func (g *graph) objects() {
 	}
 }
 
-// edges prints who waits for what, and who holds it: the place of the wait, and that of the acquisition.
+// edges prints the waits and the holds: where each thread waits, and where the holder acquired the object.
 func (g *graph) edges() {
 	held := map[string]bool{}
 	for _, w := range g.v.Failure.Waits {

@@ -79,7 +79,7 @@ func check(t testing.TB, source []byte) {
 		case end.MatchString(l):
 			depth--
 		default:
-			t.Errorf("line %d: %q is no statement", i+2, l)
+			t.Errorf("line %d: %q is not a statement", i+2, l)
 		}
 		if m != nil && (!known[m[1]] || !known[m[2]]) {
 			t.Errorf("line %d: %q names no participant", i+2, l)
