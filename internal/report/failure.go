@@ -50,7 +50,7 @@ func (b *builder) story(o trace.Object) string {
 			s += fmt.Sprintf(", freed before event %d", i)
 		default:
 			e := &b.tr.Events[i]
-			s += fmt.Sprintf(", freed by %s at %s", threadText(e.Thread), b.places.list[b.placeOf(e).place].Label)
+			s += fmt.Sprintf(", freed by %s at %s", ThreadText(e.Thread), b.places.list[b.placeOf(e).place].Label)
 		}
 	}
 	return s
@@ -122,7 +122,7 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 			break
 		}
 	}
-	who := threadText(w.Thread)
+	who := ThreadText(w.Thread)
 	if name := b.roles[w.Thread].name; out.Creator >= 0 && name != "" {
 		who += " " + name
 	}

@@ -1,6 +1,10 @@
 package report
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"strconv"
+
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // View is one execution, ready to be rendered. Thread and event numbers are those of the trace;
 // places, stacks and blocks are indices into the view's own tables.
@@ -39,6 +43,18 @@ type Column struct {
 	Shown  int    `json:"shown"`  // rows of its own in the short view
 	Ended  bool   `json:"ended"`
 }
+
+// Label is the thread's number and name, and its path if it has one: `T1 worker`, `T2 fetch (1.2)`.
+func (c *Column) Label() string {
+	s := ThreadText(c.Thread) + " " + c.Name
+	if c.Path != "" {
+		s += " (" + c.Path + ")"
+	}
+	return s
+}
+
+// ThreadText is how a thread is named in text: `T1`.
+func ThreadText(t trace.ThreadID) string { return "T" + strconv.Itoa(int(t)) }
 
 // RowKind determines which fields of a Row are set.
 type RowKind string

@@ -60,10 +60,7 @@ func (g *graph) threads() {
 		if !wanted[c.Thread] {
 			continue
 		}
-		name := fmt.Sprintf("T%d %s", c.Thread, c.Name)
-		if c.Path != "" {
-			name += " (" + c.Path + ")"
-		}
+		name := c.Label()
 		for _, w := range g.v.Failure.Waits {
 			if w.Thread == c.Thread && w.Ready {
 				name += "\ncould go on" + g.at(w.Place)

@@ -171,7 +171,7 @@ func (d *document) table(steps []step) {
 	columns := []string{"event"}
 	if d.wide() {
 		for _, c := range d.v.Columns {
-			columns = append(columns, cell(name(c)))
+			columns = append(columns, cell(c.Label()))
 		}
 	} else {
 		columns = append(columns, "thread", "step")
@@ -195,7 +195,7 @@ func (d *document) line(s step) string {
 			}
 		}
 	} else {
-		cells = append(cells, threadText(s.thread), s.text)
+		cells = append(cells, report.ThreadText(s.thread), s.text)
 	}
 	return "| " + strings.Join(append(cells, d.source(s.place)), " | ") + " |\n"
 }
@@ -238,7 +238,7 @@ func (d *document) stacks() {
 		}
 		add(w.Text+at(w.Place), w.Stack)
 		if w.Created != 0 {
-			lines = append(lines, "  started by "+threadText(w.Creator)+at(w.Created))
+			lines = append(lines, "  started by "+report.ThreadText(w.Creator)+at(w.Created))
 		}
 	}
 	for _, s := range f.Sides {
@@ -249,7 +249,7 @@ func (d *document) stacks() {
 		add(head, s.Stack)
 	}
 	if len(f.Waits) == 0 && len(f.Sides) == 0 && len(f.Stack) > 0 {
-		add(threadText(f.Thread), f.Stack)
+		add(report.ThreadText(f.Thread), f.Stack)
 	}
 	if len(lines) > 0 {
 		d.printf("### Call stacks\n\n")
@@ -281,7 +281,7 @@ func (d *document) blocks() {
 			d.printf("- and %s\n", wording.Count(len(d.v.Blocks)-i, "more block"))
 			break
 		}
-		d.printf("- %s: %s, by %s\n", span(b.Name), span(b.Detail), threadText(b.Thread))
+		d.printf("- %s: %s, by %s\n", span(b.Name), span(b.Detail), report.ThreadText(b.Thread))
 	}
 	if len(d.v.Blocks) > 0 {
 		d.printf("\n")
@@ -303,14 +303,4 @@ func (d *document) fence(language string, lines []string, budget int) {
 	lines = append(head[:len(head):len(head)], tail...)
 	mark := strings.Repeat("`", max(3, longestRun(strings.Join(lines, "\n"))+1))
 	d.printf("%s%s\n%s\n%s\n\n", mark, language, strings.Join(lines, "\n"), mark)
-}
-
-func threadText(t trace.ThreadID) string { return "T" + strconv.Itoa(int(t)) }
-
-func name(c report.Column) string {
-	s := threadText(c.Thread) + " " + c.Name
-	if c.Path != "" {
-		s += " (" + c.Path + ")"
-	}
-	return s
 }

@@ -169,4 +169,3 @@ func TestHostile(t *testing.T) {
 		check(t, render(t, v, Options{Trace: evil, Schedule: "hds1"}))
 	}
 }
-

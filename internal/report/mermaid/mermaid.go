@@ -42,11 +42,7 @@ func Render(w io.Writer, v *report.View, o Options) error {
 	}
 	head := "sequenceDiagram\n"
 	for _, c := range v.Columns {
-		name := threadText(c.Thread) + " " + c.Name
-		if c.Path != "" {
-			name += " (" + c.Path + ")"
-		}
-		head += "  participant " + threadText(c.Thread) + " as " + text(name) + "\n"
+		head += "  participant " + report.ThreadText(c.Thread) + " as " + text(c.Label()) + "\n"
 	}
 	if len(head) > participantBytes {
 		return fmt.Errorf("the execution has %s, too many for a sequence diagram: simplify the trace, or use --markdown", wording.Count(len(v.Columns), "thread"))
@@ -93,9 +89,9 @@ type diagram struct {
 func (d *diagram) all() string {
 	first, last := d.v.Columns[0].Thread, d.v.Columns[len(d.v.Columns)-1].Thread
 	if first == last {
-		return threadText(first)
+		return report.ThreadText(first)
 	}
-	return threadText(first) + "," + threadText(last)
+	return report.ThreadText(first) + "," + report.ThreadText(last)
 }
 
 // row returns the statements of a row. A loop is one block, so that cutting the diagram between rows
@@ -107,9 +103,9 @@ func (d *diagram) row(r *report.Row, indent string) string {
 		if r.Switch.Reason == report.Preempted {
 			arrow = "-x"
 		}
-		return indent + threadText(r.Switch.From) + arrow + threadText(r.Switch.To) + ": " + text(r.Switch.Text) + "\n"
+		return indent + report.ThreadText(r.Switch.From) + arrow + report.ThreadText(r.Switch.To) + ": " + text(r.Switch.Text) + "\n"
 	case report.FoldRow:
-		return indent + "Note over " + threadText(r.Thread) + ": … " + wording.Count(r.Events, "event") + "\n"
+		return indent + "Note over " + report.ThreadText(r.Thread) + ": … " + wording.Count(r.Events, "event") + "\n"
 	case report.LoopRow:
 		var b strings.Builder
 		b.WriteString(indent + "loop " + wording.Count(r.Times, "time") + "\n")
@@ -127,9 +123,9 @@ func (d *diagram) row(r *report.Row, indent string) string {
 	}
 	from, to, ok := d.arrow(r)
 	if !ok {
-		return indent + "Note over " + threadText(r.Thread) + ": " + text(label) + "\n"
+		return indent + "Note over " + report.ThreadText(r.Thread) + ": " + text(label) + "\n"
 	}
-	return indent + threadText(from) + "->>" + threadText(to) + ": " + text(label) + "\n"
+	return indent + report.ThreadText(from) + "->>" + report.ThreadText(to) + ": " + text(label) + "\n"
 }
 
 var threadName = regexp.MustCompile(`^(?:wakes )?T(\d+)$`)
@@ -170,12 +166,12 @@ func (d *diagram) failure() string {
 	}
 	over := d.all()
 	if _, known := d.parent[f.Thread]; known && len(f.Waits) == 0 && len(f.Sides) == 0 {
-		over = threadText(f.Thread)
+		over = report.ThreadText(f.Thread)
 	}
 	s := "  Note over " + over + ": ✗ " + text(f.Title) + "\n"
 	for _, w := range f.Waits[:f.Ring] {
 		if _, known := d.parent[w.Thread]; known {
-			s += "  Note over " + threadText(w.Thread) + ": " + text(w.Text) + "\n"
+			s += "  Note over " + report.ThreadText(w.Thread) + ": " + text(w.Text) + "\n"
 		}
 	}
 	return s
@@ -206,5 +202,3 @@ func text(s string) string {
 	}
 	return b.String()
 }
-
-func threadText(t trace.ThreadID) string { return "T" + strconv.Itoa(int(t)) }

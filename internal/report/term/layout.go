@@ -98,7 +98,7 @@ func (l *layout) useLanes(n, room, want int) {
 
 // tagWidth is the width of `T12 `.
 func (l *layout) tagWidth() int {
-	return len(threadText(l.columns[len(l.columns)-1].Thread)) + 1
+	return len(report.ThreadText(l.columns[len(l.columns)-1].Thread)) + 1
 }
 
 // depth is how many loops with more than one row stand in one another.
