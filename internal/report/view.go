@@ -197,6 +197,23 @@ type Holder struct {
 // Full returns the view's rows with nothing folded.
 func (v *View) Full() []Row { return unfold(nil, v.Rows) }
 
+// Hides returns the first event without a row and how many events have none; -1 and 0 if all have one.
+func (v *View) Hides() (first, n int) {
+	if v.Hidden == 0 {
+		return -1, 0
+	}
+	next := 0
+	for _, r := range v.Full() {
+		if r.Cell != nil {
+			if r.Event != next {
+				break
+			}
+			next++
+		}
+	}
+	return next, v.Hidden
+}
+
 func unfold(out, rows []Row) []Row {
 	for _, r := range rows {
 		switch r.Kind {

@@ -26,7 +26,7 @@ type mark struct {
 	time   uint32
 	thread trace.ThreadID
 	count  int32   // events of the thread by then
-	event  int     // the latest of them, -1 if there is none
+	event  int     // the latest of them; -1: it has had none
 	clock  []int32 // of that event, without its own thread; shared
 }
 
