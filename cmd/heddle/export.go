@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"io"
 
+	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/graphviz"
 	"github.com/heddle-dev/heddle/internal/report/markdown"
 	"github.com/heddle-dev/heddle/internal/report/mermaid"
+	"github.com/heddle-dev/heddle/internal/report/quickfix"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/schedule"
@@ -19,7 +21,8 @@ type exportFlags struct {
 	Markdown bool   `xor:"as" help:"Print a report in Markdown, to be pasted into an issue."`
 	Mermaid  bool   `xor:"as" help:"Print a sequence diagram for Mermaid, which GitHub and GitLab draw in Markdown."`
 	Graphviz bool   `xor:"as" help:"Print the wait-for graph of a deadlock, a hang or a leak for Graphviz: which thread waits for what, and who holds it."`
-	Output   string `short:"o" name:"output" placeholder:"FILE" predictor:"file" help:"Write to FILE what --markdown, --mermaid or --graphviz prints."`
+	Quickfix bool   `xor:"as" help:"Print lines like a compiler's, FILE:LINE:COLUMN: note: MESSAGE, for an editor to step through."`
+	Output   string `short:"o" name:"output" placeholder:"FILE" predictor:"file" help:"Write to FILE what --markdown, --mermaid, --graphviz or --quickfix prints."`
 }
 
 // export is one format: it writes an execution.
@@ -36,6 +39,14 @@ func (f exportFlags) chosen(name string, tr *trace.Trace, full bool) export {
 		return func(w io.Writer, v *report.View) error { return mermaid.Render(w, v, mermaid.Options{Full: full}) }
 	case f.Graphviz:
 		return graphviz.Render
+	case f.Quickfix:
+		return func(w io.Writer, v *report.View) error {
+			dir, err := launch.WorkingDir()
+			if err != nil {
+				return err
+			}
+			return quickfix.Render(w, v, quickfix.Options{Dir: dir, Full: full})
+		}
 	}
 	return nil
 }
@@ -50,7 +61,7 @@ func (f exportFlags) check(json bool, name string) error {
 		return nil
 	}
 	if !chosen {
-		return usage.Errorf("-o goes with --markdown, --mermaid or --graphviz")
+		return usage.Errorf("-o goes with --markdown, --mermaid, --graphviz or --quickfix")
 	}
 	if err := tracefile.NotInput(f.Output, name); err != nil {
 		return err
