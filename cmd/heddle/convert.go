@@ -77,7 +77,7 @@ func (c *convertCommand) write(in tracefile.Input) ([]rapid.Loss, error) {
 	v := result.View(in.Trace, c.Sources)
 	var lost []rapid.Loss
 	if first, n := v.Hides(); n > 0 {
-		lost = append(lost, rapid.Loss{What: "events that show in others", Count: n, First: first})
+		lost = append(lost, rapid.Loss{What: "events without a row in heddle show", Count: n, First: first})
 	}
 	return lost, tracefile.WriteWhole(c.To, func(w io.Writer) error { return render(w, in.Trace, v) })
 }

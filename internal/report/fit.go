@@ -20,11 +20,3 @@ func Fit[T any](list []T, budget int, size func(T) int) (head, left, tail []T) {
 	}
 	return list[:i], list[i:j], list[j:]
 }
-
-// Count returns how many events rows represent.
-func Count(rows []Row) (n int) {
-	for i := range rows {
-		n += rows[i].Events
-	}
-	return n
-}

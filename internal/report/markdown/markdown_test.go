@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/internal/testing/reporttest"
 	"github.com/heddle-dev/heddle/internal/wording"
 )
@@ -128,6 +130,34 @@ func TestTextSurvives(t *testing.T) {
 		}
 		if text := plain(b.String()); strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "x")) != strings.TrimSpace(want) {
 			t.Fatalf("span %q is\n%s", want, b.String())
+		}
+	})
+}
+
+// cmark-gfm, from which GitHub's renderer comes, agrees about cells.
+func TestCells(t *testing.T) {
+	tool := need.Tool(t, "cmark-gfm")
+	rows := regexp.MustCompile(`(?s)<tr>\n<td>(.*?)</td>\n<td>x</td>\n</tr>`)
+	rapid.Check(t, func(t *rapid.T) {
+		source := "| h | i |\n|---|---|\n"
+		texts := rapid.SliceOfN(rapid.StringMatching("[ab `*_|\\\\<>&#@\\[\\]()!~:\"'$\n\t€-]{0,12}"), 50, 50).Draw(t, "texts")
+		for _, s := range texts {
+			source += "| " + cell(s) + " | x |\n"
+		}
+		cmd := exec.Command(tool, "-e", "table", "-e", "autolink", "-e", "strikethrough", "--unsafe")
+		cmd.Stdin = strings.NewReader(source)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := rows.FindAllSubmatch(out, -1)
+		if len(found) != len(texts) {
+			t.Fatalf("%d rows of %d in\n%s\nfrom\n%s", len(found), len(texts), out, source)
+		}
+		for i, m := range found {
+			if got, want := strings.TrimSpace(plain(string(m[1]))), strings.TrimSpace(wording.Line(texts[i])); got != want {
+				t.Fatalf("%q, want %q", got, want)
+			}
 		}
 	})
 }
