@@ -99,22 +99,33 @@ func TestFixtures(t *testing.T) {
 }
 
 func TestRandom(t *testing.T) {
+	edges := 0
 	for seed := range uint64(40) {
-		check(t, tracegen.Random(seed, tracegen.Shape{Threads: 2 + int(seed%6), Length: 30, Stay: 60}).Trace, all)
+		edges += check(t, tracegen.Random(seed, tracegen.Shape{Threads: 3 + int(seed%6), Length: 150, Stay: 40}).Trace, all)
 		tr, _ := reporttest.Random(t, seed, 2+int(seed%5), 150)
-		check(t, tr, all)
+		edges += check(t, tr, all)
+	}
+	if edges < 300 {
+		t.Errorf("the traces have %d edges", edges)
 	}
 }
 
 // Events that are not counted order the others.
 func TestNotCounted(t *testing.T) {
-	for seed := range uint64(60) {
-		tr := tracegen.Random(seed, tracegen.Shape{Threads: 2 + int(seed%6), Length: 30, Stay: 60}).Trace
+	edges := 0
+	for seed := range uint64(120) {
+		tr, _ := reporttest.Random(t, seed, 2+int(seed%5), 120)
+		if seed%2 == 0 {
+			tr = tracegen.Random(seed, tracegen.Shape{Threads: 3 + int(seed%6), Length: 150, Stay: 40}).Trace
+		}
 		r := rand.New(rand.NewPCG(seed, 1))
 		shown := make([]bool, len(tr.Events))
 		for i := range shown {
-			shown[i] = r.IntN(3) > 0
+			shown[i] = r.IntN(4) == 0
 		}
-		check(t, tr, func(i int) bool { return shown[i] })
+		edges += check(t, tr, func(i int) bool { return shown[i] })
+	}
+	if edges < 300 {
+		t.Errorf("the traces have %d edges", edges)
 	}
 }
