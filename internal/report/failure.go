@@ -173,7 +173,7 @@ func (b *builder) waitFor(f *Failure) {
 				f.Objects = append(f.Objects, b.typed(x.Object))
 			}
 			w.Object = at
-			for _, h := range b.state.Holders(x.Object, w.Thread) {
+			for _, h := range b.state.Holders(x.Object, -1) {
 				w.For = append(w.For, Holder{h.Thread, b.placeOf(&b.tr.Events[h.Event]).place})
 			}
 		}

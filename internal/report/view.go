@@ -181,7 +181,7 @@ type Wait struct {
 	// Object is what the thread waits for, an index into Failure.Objects; -1 if it could go on, or waits
 	// for time or the end of a thread.
 	Object int `json:"object"`
-	// For are the threads that hold Object or, if that is -1, the thread whose end it waits for.
+	// For are the threads that hold Object, itself included, or, if that is -1, the thread whose end it waits for.
 	For []Holder `json:"for,omitempty"`
 	// Creator started it at Created; -1 and 0 if that was not seen.
 	Creator trace.ThreadID `json:"creator"`

@@ -4,6 +4,7 @@
 package causal
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/hb"
@@ -32,10 +33,10 @@ type mark struct {
 
 // thread is the state of a thread.
 type thread struct {
-	count int32        // its events so far
-	clock []int32      // events of other threads; shared, replaced when it changes; nil for none
-	known []uint32     // by chain: the time up to which marks have been joined into clock
-	found map[int]mark // by event, the marks that clock has learnt of since the last counted event
+	count int32    // its events so far
+	clock []int32  // events of other threads; shared, replaced when it changes; nil for none
+	known []uint32 // by chain: the time up to which marks have been joined into clock
+	found []mark   // that clock has learnt of since the last counted event
 }
 
 // Each calls f for each counted event of a valid trace, in recorded order. The step is valid during the
@@ -79,54 +80,64 @@ func Each(tr *trace.Trace, counted func(event int) bool, f func(*Step)) {
 	}
 }
 
-// learn joins what a clock has more than t knows.
+// learn joins what a clock has more than t knows. The events of a chain are ordered by happens-before, so
+// the latest counted one that the clock covers knows all the others. Those of different chains are joined
+// from the last to the first, since the last ones tend to know the others.
 func (t *thread) learn(self trace.ThreadID, clock *hb.Clock, chains [][]mark, n int) {
 	for len(t.known) < len(chains) {
 		t.known = append(t.known, 0)
 	}
-	learnt := false
+	var fresh []mark
 	for c, marks := range chains {
-		time := clock.Time(hb.Chain(c))
-		if time <= t.known[c] {
+		time, known := clock.Time(hb.Chain(c)), t.known[c]
+		if time <= known {
 			continue
 		}
-		from, _ := slices.BinarySearchFunc(marks, t.known[c]+1, func(m mark, time uint32) int { return int(m.time) - int(time) })
 		t.known[c] = time
-		for _, m := range marks[from:] {
-			if m.time > time {
-				break
-			}
-			if m.thread == self || m.event < 0 || t.clock != nil && m.count <= t.clock[m.thread] {
-				continue
-			}
-			if !learnt {
-				learnt = true
-				t.clock = append(make([]int32, 0, n), t.clock...)[:n]
-			}
-			t.clock[m.thread] = m.count
-			if t.found == nil {
-				t.found = map[int]mark{}
-			}
-			t.found[m.event] = m
+		after, _ := slices.BinarySearchFunc(marks, time+1, func(m mark, time uint32) int { return cmp.Compare(m.time, time) })
+		last := after - 1
+		for last >= 0 && marks[last].time > known && marks[last].event < 0 {
+			last--
 		}
+		if last >= 0 && marks[last].time > known && marks[last].thread != self {
+			fresh = append(fresh, marks[last])
+		}
+	}
+	if len(fresh) > 1 {
+		slices.SortFunc(fresh, func(a, b mark) int { return b.event - a.event })
+	}
+	learnt := false
+	for _, m := range fresh {
+		if t.clock != nil && m.count <= t.clock[m.thread] {
+			continue
+		}
+		if !learnt {
+			learnt = true
+			t.clock = append(make([]int32, 0, n), t.clock...)[:n]
+		}
+		for u, count := range m.clock {
+			t.clock[u] = max(t.clock[u], count)
+		}
+		t.clock[self] = 0 // its own events are in count
+		t.clock[m.thread] = m.count
+		t.found = append(t.found, m)
 	}
 }
 
 // latest returns the events found that happened before no other one found, and forgets all.
 func (t *thread) latest() (out []int) {
-	for i, a := range t.found {
-		implied := false
-		for _, b := range t.found {
-			if a.thread == b.thread && a.count < b.count || a.thread != b.thread && b.clock != nil && b.clock[a.thread] >= a.count {
-				implied = true
-				break
-			}
-		}
+	slices.SortFunc(t.found, func(a, b mark) int { return b.event - a.event })
+	var accepted []mark
+	for _, a := range t.found {
+		implied := slices.ContainsFunc(accepted, func(b mark) bool {
+			return a.thread == b.thread || b.clock != nil && b.clock[a.thread] >= a.count
+		})
 		if !implied {
-			out = append(out, i)
+			accepted = append(accepted, a)
+			out = append(out, a.event)
 		}
 	}
-	clear(t.found)
-	slices.Sort(out)
+	t.found = t.found[:0]
+	slices.Reverse(out)
 	return out
 }

@@ -9,6 +9,7 @@ package shiviz
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"strconv"
 
@@ -21,7 +22,12 @@ import (
 // Parser is the first line of a log.
 const Parser = `(?<host>T\d+)\t(?<clock>\{.*?\})\t(?<number>\d+)\t(?<place>.*?)\t(?<event>.*)`
 
-// Render writes the log of a valid trace, of which v is the view. The error is the writer's.
+// maxEntries is the maximum number of entries in all clocks of a log, about 12 bytes each. Every event may
+// know of every thread, so the log of thousands of threads is larger than ShiViz can read.
+const maxEntries = 4_000_000
+
+// Render writes the log of a valid trace, of which v is the view. It returns an error if the log would be too
+// large for ShiViz, or the writer's.
 func Render(w io.Writer, tr *trace.Trace, v *report.View) error {
 	out := bufio.NewWriter(w)
 	out.WriteString(Parser + "\n\n")
@@ -33,7 +39,16 @@ func Render(w io.Writer, tr *trace.Trace, v *report.View) error {
 		}
 	}
 	var line []byte
+	entries := 0
 	causal.Each(tr, func(i int) bool { return cells[i] != nil }, func(s *causal.Step) {
+		for _, n := range s.Clock {
+			if n > 0 {
+				entries++
+			}
+		}
+		if entries > maxEntries {
+			return
+		}
 		c := cells[s.Event]
 		line = thread(line[:0], int(tr.Events[s.Event].Thread))
 		line = append(line, '\t')
@@ -49,6 +64,10 @@ func Render(w io.Writer, tr *trace.Trace, v *report.View) error {
 		line = append(line, wording.Line(c.Text)...)
 		out.Write(append(line, '\n'))
 	})
+	if entries > maxEntries {
+		return fmt.Errorf("a log of %s and %s is too large for ShiViz: simplify the trace, or convert it to .pftrace",
+			wording.Count(len(v.Columns), "thread"), wording.Count(len(tr.Events), "event"))
+	}
 	return out.Flush()
 }
 

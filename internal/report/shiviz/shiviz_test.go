@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -124,5 +125,25 @@ func TestClocks(t *testing.T) {
 	for seed := range uint64(30) {
 		tr, names := reporttest.Random(t, seed, 1+int(seed%6), 100)
 		check(t, tr, parse(t, render(t, tr, names)))
+	}
+}
+
+// The log of thousands of threads is refused.
+func TestTooLarge(t *testing.T) {
+	const threads = 4000
+	tr := &trace.Trace{Threads: []trace.Thread{{Parent: -1}}, Events: []trace.Event{{Op: trace.OpThreadStart}}}
+	v := &report.View{Places: []report.Place{{Label: "?"}}, Columns: make([]report.Column, threads), Rows: []report.Row{{Kind: report.EventRow, Cell: &report.Cell{}}}}
+	add := func(e trace.Event) {
+		v.Rows = append(v.Rows, report.Row{Kind: report.EventRow, Event: len(tr.Events), Cell: &report.Cell{}})
+		tr.Events = append(tr.Events, e)
+	}
+	for i := 1; i < threads; i++ { // each creates the next one
+		id := trace.ThreadID(i)
+		tr.Threads = append(tr.Threads, trace.Thread{ID: id, Parent: id - 1})
+		add(trace.Event{Thread: id - 1, Op: trace.OpThreadCreate, Value: uint64(i)})
+		add(trace.Event{Thread: id, Op: trace.OpThreadStart})
+	}
+	if err := Render(io.Discard, tr, v); err == nil || !strings.Contains(err.Error(), "4,000 threads") {
+		t.Errorf("%v", err)
 	}
 }
