@@ -18,7 +18,7 @@ GO ?= go
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-ctrigger bench-races bench-sanitize lint generate whole e2e build need-go need-cc setup-demo setup-test
+.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-ctrigger bench-races bench-sanitize bench-inject lint generate whole e2e build need-go need-cc setup-demo setup-test
 .DEFAULT_GOAL := all
 
 all: build
@@ -107,6 +107,12 @@ SANITIZERUNS ?= 1000
 bench-sanitize: need-go need-cc
 	$(GO) test -count=1 -timeout 60m -run '^TestSanitize(Go)?$$' -v ./cmd/heddle -sanitize.runs $(SANITIZERUNS)
 	$(GO) test -run '^$$' -bench . ./internal/analysis/canonical
+
+# Faults of each model in each program of testdata/sanitize: none may have another outcome without a deviation.
+INJECTFAULTS ?= 5000
+
+bench-inject: need-cc
+	$(GO) test -count=1 -timeout 120m -run '^TestInject$$' -v ./cmd/heddle -inject.faults $(INJECTFAULTS)
 
 # Its flags: make bench-ctrigger CTRIGGERBENCH='-programs log_index -limit 60s -json'
 CTRIGGERBENCH ?=

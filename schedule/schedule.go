@@ -95,6 +95,8 @@ type Plan struct {
 	// Values, with Accesses: every access of the execution with its value, repeated ones and those
 	// while no other thread exists included. Targets that cannot observe values leave them out.
 	Values bool
+	// Fault is injected into each execution (C and C++, with Values); nil for none. Its Event has no effect.
+	Fault *trace.Fault
 	// MaxAccesses is how many events Accesses adds at most (trace.Header.MaxAccesses): 0 for
 	// as many as the target has memory for, AllAccesses for all of them.
 	MaxAccesses int

@@ -47,6 +47,13 @@ func drawTrace(t *rapid.T) *Trace {
 			Argv0:       str.Draw(t, "argv0"), Surroundings: rapid.SliceOfN(str, 0, 3).Draw(t, "surroundings"),
 		},
 	}
+	tr.Header.Values = rapid.Bool().Draw(t, "values")
+	if rapid.Bool().Draw(t, "fault") {
+		tr.Header.Fault = &Fault{
+			Model: rapid.SampledFrom(FaultModels()).Draw(t, "model"), Thread: rapid.Uint64().Draw(t, "fault's thread"),
+			Index: rapid.Uint64().Draw(t, "index"), Amount: rapid.Uint64().Draw(t, "amount"),
+		}
+	}
 	if rapid.Bool().Draw(t, "recipe") {
 		words := rapid.SliceOfN(str, 0, 3)
 		tr.Header.Recipe = &Recipe{

@@ -40,6 +40,14 @@ const (
 // Region returns RegionStack for both.
 type Object uint64
 
+// Addresses that no process has, in traces with values: objects in RegionOther from ArgumentVectors on are
+// argv and the pointers to the environment, and from ArgumentStrings on the strings that these point to. Where
+// they were is for the kernel to decide.
+const (
+	ArgumentVectors = 0x6eff_0000_0000
+	ArgumentStrings = 0x6efe_0000_0000
+)
+
 // MakeObject packs an object name.
 func MakeObject(r Region, index int, offset uint64) Object {
 	if r == RegionStack && index >= 1<<abi.IndexBits {
@@ -381,6 +389,8 @@ type Header struct {
 	// Values is true if every access was recorded, with its value where the target can observe it.
 	// Otherwise repeated accesses may be missing, and so may values.
 	Values bool
+	// Fault is what was injected into the execution; nil for nothing.
+	Fault *Fault
 	// MaxAccesses is not 0 if the execution had more allocations and accesses that were not
 	// scheduling points than were recorded: only this many of them, the first, are events.
 	MaxAccesses int

@@ -138,6 +138,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		Omit:          byteSlices(h.Omit),
 		MaxAccesses:   uint64(h.MaxAccesses),
 		Values:        h.Values,
+		Fault:         FaultRecord(h.Fault),
 		Signature:     []byte(h.Signature),
 	}}
 	part := func(i int) *tracepb.Header {
@@ -203,6 +204,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Omit:          stringSlice(p.Omit),
 			MaxAccesses:   int(p.MaxAccesses),
 			Values:        p.Values,
+			Fault:         FaultOf(p.Fault),
 			Signature:     string(p.Signature),
 		}
 	}

@@ -176,6 +176,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.MaxAccesses = int(l.integer("number of accesses", 64))
 	case "values":
 		h.Values = true
+	case "fault":
+		p.fault(l)
 	case "module":
 		return p.module(l)
 	case "thread":
@@ -292,6 +294,22 @@ func (p *textParser) thread(l *textLine) error {
 	})
 	p.t.Threads = append(p.t.Threads, t)
 	return nil
+}
+
+func (p *textParser) fault(l *textLine) {
+	f := &Fault{}
+	model, err := ParseFaultModel(l.quoted("fault model"))
+	if err != nil && l.err == nil {
+		l.err = err
+	}
+	f.Model = model
+	l.pairs(map[string]func(word){
+		"thread": func(w word) { f.Thread = value(l, w, parseUint) },
+		"index":  func(w word) { f.Index = value(l, w, parseUint) },
+		"amount": func(w word) { f.Amount = value(l, w, parseUint) },
+		"event":  func(w word) { f.Event = int(value(l, w, parseInt)) },
+	})
+	p.t.Header.Fault = f
 }
 
 func (p *textParser) alloc(l *textLine) {

@@ -82,6 +82,9 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	if h.Values {
 		b.WriteString("values\n")
 	}
+	if f := h.Fault; f != nil {
+		fmt.Fprintf(b, "fault %q thread=%#x index=%d amount=%d event=%d\n", f.Model, f.Thread, f.Index, f.Amount, f.Event)
+	}
 	if h.MaxAccesses != 0 {
 		fmt.Fprintf(b, "max-accesses %d\n", h.MaxAccesses)
 	}

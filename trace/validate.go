@@ -63,7 +63,8 @@ func (e *InvalidError) Error() string {
 //     need not be an event either, Freed may also be the index of the event before which
 //     the block was freed, or the number of events.
 //
-// Header: the sites of Points are as above, MaxAccesses is not negative.
+// Header: the sites of Points are as above, MaxAccesses is not negative, and a Fault has a valid model and at
+// most as many events before it as there are.
 //
 // Ending:
 //   - the kind is known, the thread is in the table, or -1 for none;
@@ -407,6 +408,9 @@ func (v *validator) allocs() error {
 }
 
 func (v *validator) points() error {
+	if f := v.t.Header.Fault; f != nil && (!f.Model.Valid() || f.Event < 0 || f.Event > len(v.t.Events)) {
+		return invalid("header", "the fault is %v at event %d", f.Model, f.Event)
+	}
 	if n := v.t.Header.MaxAccesses; n < 0 {
 		return invalid("header", "%d accesses were recorded", n)
 	}

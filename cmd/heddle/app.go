@@ -60,6 +60,7 @@ type commandLine struct {
 	Check     checkCommands    `cmd:"" help:"Check a derivation, or whether an execution is deterministic."`
 	Sanitize  sanitizeCommand  `cmd:"" help:"Write a trace in a form that does not depend on the schedule or on addresses."`
 	Compare   compareCommand   `cmd:"" help:"Compare an execution with a golden one: where it deviates, and how far that spreads."`
+	Inject    injectCommand    `cmd:"" help:"Inject faults into executions, and compare them with one without."`
 	Convert   convertCommand   `cmd:"" help:"Turn a trace into another format."`
 	Bench     benchCommand     `cmd:"" help:"Measure what the papers' tables show."`
 	Doctor    doctorCommand    `cmd:"" help:"Check whether heddle can use this machine, and a program, and if not, why."`

@@ -298,13 +298,17 @@ func TestJSONIsDocumented(t *testing.T) {
 		"simplify":  simplifyJSON{},
 		"check":     checkJSON{},
 		"sanitize":  sanitizeJSON{},
-		"compare":   result.Deviations{},
-		"convert":   convertJSON{},
-		"bench":     benchJSON{},
-		"show":      report.View{},
-		"doctor":    diagnosis{},
-		"version":   versionInfo{},
-		"man":       manJSON{},
+		"inject": struct {
+			One     result.Injection  `json:"trace"`
+			Several result.Injections `json:"campaign"`
+		}{},
+		"compare": result.Deviations{},
+		"convert": convertJSON{},
+		"bench":   benchJSON{},
+		"show":    report.View{},
+		"doctor":  diagnosis{},
+		"version": versionInfo{},
+		"man":     manJSON{},
 	}
 	// Parts that have a section or a table of their own.
 	elsewhere := map[string]string{"atomicity": sections["heddle find"], "doctor": sections["heddle version"], "replay": sections["heddle find"], "races": sections["heddle find"], "record": sections["heddle find"], "test": sections["heddle find"]}

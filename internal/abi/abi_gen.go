@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 13
+	AbiVersion      = 14
 	PointsVersion   = 8
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -402,7 +402,21 @@ const (
 	HoldNot     = 8
 )
 
-// Plan is struct hd_plan, 112 bytes.
+// enum hd_fault_model
+const (
+	FaultNone     = 0
+	FaultRead     = 1
+	FaultWrite    = 2
+	FaultShort    = 3
+	FaultPointer  = 4
+	FaultOverrun  = 5
+	FaultArgument = 6
+	FaultDropped  = 7
+	FaultKilled   = 8
+	FaultDelayed  = 9
+)
+
+// Plan is struct hd_plan, 136 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -425,12 +439,15 @@ type Plan struct {
 	Nholds       uint32 // offset 96
 	Nweights     uint32 // offset 100
 	Ninteresting uint32 // offset 104
-	PadWeights   uint32 // offset 108
+	Fault        uint32 // offset 108
+	FaultThread  uint64 // offset 112
+	FaultIndex   uint64 // offset 120
+	FaultAmount  uint64 // offset 128
 }
 
 // Size and offsets of Plan as the C compiler has them.
 const (
-	SizeofPlan               = 112
+	SizeofPlan               = 136
 	OffsetofPlanId           = 0
 	OffsetofPlanSeed         = 8
 	OffsetofPlanSlack        = 16
@@ -452,7 +469,10 @@ const (
 	OffsetofPlanNholds       = 96
 	OffsetofPlanNweights     = 100
 	OffsetofPlanNinteresting = 104
-	OffsetofPlanPadWeights   = 108
+	OffsetofPlanFault        = 108
+	OffsetofPlanFaultThread  = 112
+	OffsetofPlanFaultIndex   = 120
+	OffsetofPlanFaultAmount  = 128
 )
 
 // enum hd_record
@@ -495,7 +515,7 @@ const (
 	OutExit        = 13
 )
 
-// Result is struct hd_result, 112 bytes.
+// Result is struct hd_result, 120 bytes.
 type Result struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
@@ -517,11 +537,12 @@ type Result struct {
 	MetThread   uint32 // offset 92
 	MetOp       uint32 // offset 96
 	Watched     uint64 // offset 104
+	Fault       uint64 // offset 112
 }
 
 // Size and offsets of Result as the C compiler has them.
 const (
-	SizeofResult              = 112
+	SizeofResult              = 120
 	OffsetofResultPlan        = 0
 	OffsetofResultIndex       = 8
 	OffsetofResultSignature   = 16
@@ -542,6 +563,7 @@ const (
 	OffsetofResultMetThread   = 92
 	OffsetofResultMetOp       = 96
 	OffsetofResultWatched     = 104
+	OffsetofResultFault       = 112
 )
 
 // enum hd_note
@@ -840,7 +862,7 @@ const (
 	OffsetofOmittedSitePad   = 12
 )
 
-// Shm is struct hd_shm, 370592 bytes.
+// Shm is struct hd_shm, 370616 bytes.
 type Shm struct {
 	Magic        uint64            // offset 0
 	Abi          uint32            // offset 8
@@ -866,23 +888,26 @@ type Shm struct {
 	NprocPages   uint32            // offset 116
 	HeapBase     uint64            // offset 120
 	HeapSize     uint64            // offset 128
-	FatalPc      uint64            // offset 136
-	Message      [1024]uint8       // offset 144
-	PlanRing     Ring              // offset 1168
-	ResultRing   Ring              // offset 1296
-	Modules      [256]Module       // offset 1424
-	Nomitted     uint32            // offset 152976
-	PadIgnored   uint32            // offset 152980
-	OmittedSites [4096]OmittedSite // offset 152984
-	OmittedTimes [64]uint64        // offset 218520
-	Nlate        uint32            // offset 219032
-	PadLate      uint32            // offset 219036
-	Late         [256]Module       // offset 219040
+	Vectors      uint64            // offset 136
+	Strings      uint64            // offset 144
+	StringsEnd   uint64            // offset 152
+	FatalPc      uint64            // offset 160
+	Message      [1024]uint8       // offset 168
+	PlanRing     Ring              // offset 1192
+	ResultRing   Ring              // offset 1320
+	Modules      [256]Module       // offset 1448
+	Nomitted     uint32            // offset 153000
+	PadIgnored   uint32            // offset 153004
+	OmittedSites [4096]OmittedSite // offset 153008
+	OmittedTimes [64]uint64        // offset 218544
+	Nlate        uint32            // offset 219056
+	PadLate      uint32            // offset 219060
+	Late         [256]Module       // offset 219064
 }
 
 // Size and offsets of Shm as the C compiler has them.
 const (
-	SizeofShm               = 370592
+	SizeofShm               = 370616
 	OffsetofShmMagic        = 0
 	OffsetofShmAbi          = 8
 	OffsetofShmPoints       = 12
@@ -907,18 +932,21 @@ const (
 	OffsetofShmNprocPages   = 116
 	OffsetofShmHeapBase     = 120
 	OffsetofShmHeapSize     = 128
-	OffsetofShmFatalPc      = 136
-	OffsetofShmMessage      = 144
-	OffsetofShmPlanRing     = 1168
-	OffsetofShmResultRing   = 1296
-	OffsetofShmModules      = 1424
-	OffsetofShmNomitted     = 152976
-	OffsetofShmPadIgnored   = 152980
-	OffsetofShmOmittedSites = 152984
-	OffsetofShmOmittedTimes = 218520
-	OffsetofShmNlate        = 219032
-	OffsetofShmPadLate      = 219036
-	OffsetofShmLate         = 219040
+	OffsetofShmVectors      = 136
+	OffsetofShmStrings      = 144
+	OffsetofShmStringsEnd   = 152
+	OffsetofShmFatalPc      = 160
+	OffsetofShmMessage      = 168
+	OffsetofShmPlanRing     = 1192
+	OffsetofShmResultRing   = 1320
+	OffsetofShmModules      = 1448
+	OffsetofShmNomitted     = 153000
+	OffsetofShmPadIgnored   = 153004
+	OffsetofShmOmittedSites = 153008
+	OffsetofShmOmittedTimes = 218544
+	OffsetofShmNlate        = 219056
+	OffsetofShmPadLate      = 219060
+	OffsetofShmLate         = 219064
 )
 
 // enum hd_isolation

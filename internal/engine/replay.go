@@ -86,7 +86,7 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 		Record: true,
 	}
 	if hasAccesses(recorded) {
-		p.Values = recorded.Header.Values
+		p.Values, p.Fault = recorded.Header.Values, recorded.Header.Fault
 		p.Accesses, p.MaxAccesses = true, cmp.Or(recorded.Header.MaxAccesses, schedule.AllAccesses)
 	}
 	p.Timeouts = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Flags&trace.FlagTimeout != 0 })

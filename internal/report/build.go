@@ -8,6 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -59,7 +60,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 	b.switches = b.findSwitches()
 
 	v := &View{
-		Command: CommandLine(&tr.Header), Strategy: tr.Header.Strategy, Original: tr.Header.Original, Omit: tr.Header.Omit,
+		Command: CommandLine(&tr.Header), Strategy: tr.Header.Strategy, Original: tr.Header.Original, Omit: tr.Header.Omit, Fault: faultOf(tr.Header.Fault),
 		Cost: trace.CostOf(tr.Events), Events: len(tr.Events), Output: string(tr.Ending.Output),
 	}
 	v.Rows = foldRows(b.rows(b.loops(), 0, nil))
@@ -238,4 +239,12 @@ func (b *builder) blockTable(v *View) []Block {
 	}
 	visit(v.Rows)
 	return out
+}
+
+// faultOf describes an injected fault.
+func faultOf(f *trace.Fault) string {
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("%v, amount %d, before event %s", f.Model, f.Amount, wording.Thousands(f.Event))
 }

@@ -13,6 +13,7 @@ type View struct {
 	Strategy string     `json:"strategy,omitempty"` // how the schedule was found
 	Original string     `json:"original,omitempty"` // for a simplified trace, the file it came from
 	Omit     []string   `json:"without,omitempty"`  // omitted calls, CALL@FILE:LINE
+	Fault    string     `json:"fault,omitempty"`    // that was injected: its model, amount and event
 	Cost     trace.Cost `json:"cost"`
 	Events   int        `json:"events"` // all recorded events, scheduling points or not
 	// Hidden is how many of Events have no row, not even a folded one: synchronisation annotations

@@ -34,6 +34,7 @@ type ThreadDeviation struct {
 	Compared int             `json:"compared"`
 	Data     int             `json:"data"` // events that deviate
 	Address  int             `json:"address"`
+	Contents int             `json:"contents"` // events with other contents of a range
 	First    *DeviationEvent `json:"first,omitempty"`
 	Control  *DeviationEvent `json:"control,omitempty"`
 	Spread   []int           `json:"spread,omitempty"`
@@ -180,7 +181,7 @@ func DeviationsOf(c *canonical.Comparison, builds bool, golden, other *Canonical
 		t := &c.Threads[i]
 		row := ThreadDeviation{
 			Thread: t.Name, Golden: t.Golden, Other: t.Other, Compared: t.Compared,
-			Data: t.Count[canonical.Data], Address: t.Count[canonical.Address],
+			Data: t.Count[canonical.Data], Address: t.Count[canonical.Address], Contents: t.Contents,
 			First: event(t.Name, t.First), Control: event(t.Name, t.Control),
 		}
 		if t.First != nil {
@@ -212,9 +213,10 @@ func (d *Deviations) Print(w io.Writer) {
 		fmt.Fprintf(w, "%s: %s, event %s of %s\n", order, d.First.Kind, wording.Thousands(d.First.Event), d.First.Thread)
 		fmt.Fprintf(w, "  golden  %s\n  other   %s\n", d.First.Golden.text(), d.First.Other.text())
 	}
-	same := 0
+	same, contents := 0, 0
 	for i := range d.Threads {
 		t := &d.Threads[i]
+		contents += t.Contents
 		if t.First == nil {
 			same++
 			continue
@@ -228,6 +230,9 @@ func (d *Deviations) Print(w io.Writer) {
 	}
 	if same > 0 {
 		fmt.Fprintf(w, "%s without deviation\n", wording.Count(same, "thread"))
+	}
+	if contents > 0 && d.Deviation != canonical.Data.String() {
+		fmt.Fprintf(w, "ranges of memory with other contents, which may have no cause: %s\n", wording.Thousands(contents))
 	}
 }
 

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 13,
+  HD_ABI_VERSION = 14,
   HD_POINTS_VERSION = 8,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -397,6 +397,21 @@ enum hd_hold_flags {
   HD_HOLD_NOT = 1u << 3,     // in force while last did not make the last change; without: while it did
 };
 
+// The fault that a plan injects into each of its executions (core/injection.c). A thread's occasions are
+// counted from 0, with HD_PLAN_VALUES.
+enum hd_fault_model {
+  HD_FAULT_NONE = 0,
+  HD_FAULT_READ = 1,     // occasions: plain reads, ranges included. Bit amount of what is read is another for this read
+  HD_FAULT_WRITE = 2,    // plain writes, ranges included. Bit amount of what is written becomes another
+  HD_FAULT_SHORT = 3,    // allocations. The block is amount bytes shorter
+  HD_FAULT_POINTER = 4,  // allocations. The program gets an address where no memory is
+  HD_FAULT_OVERRUN = 5,  // calls of memcpy, memmove and memset. They copy or set amount bytes more
+  HD_FAULT_ARGUMENT = 6, // calls of malloc, calloc, realloc, memcpy, memmove and memset. Bit amount of the size is another
+  HD_FAULT_DROPPED = 7,  // synchronisation calls that --omit can omit. The call does nothing
+  HD_FAULT_KILLED = 8,   // events of accesses. The thread ends there, as by pthread_exit
+  HD_FAULT_DELAYED = 9,  // not the runtime's: the plan has a hold before a synchronisation call
+};
+
 // A plan record in the plan ring: this header, then steps[nsteps], then uint64 names[nthreads],
 // then uint64 points[npoints] if SET_POINTS, then holds[nholds], then uint64 weights[nweights], then
 // uint64 interesting[ninteresting]. [C]
@@ -427,7 +442,10 @@ struct hd_plan {
   // creates, directly or not; nweights is 0 or nthreads.
   uint32_t nweights;
   uint32_t ninteresting; // instructions whose events are interesting, in ascending order; 0: all events are
-  uint32_t pad_weights;
+  uint32_t fault;        // enum hd_fault_model
+  uint64_t fault_thread; // name of the thread
+  uint64_t fault_index;  // of its occasions
+  uint64_t fault_amount; // see enum hd_fault_model
 };
 
 // ---------------------------------------------------------------- results
@@ -496,6 +514,7 @@ struct hd_result {
   uint32_t met_thread; // DIVERGED: plan index of the thread found instead (~0: none enabled, or not in the plan)
   uint32_t met_op;
   uint64_t watched;    // WATCH: accesses that were checked for races
+  uint64_t fault;      // 1 + the number of events before the plan's fault was injected; 0: it was not
 };
 
 enum hd_note {
@@ -671,6 +690,8 @@ struct hd_shm {
   uint32_t nproc_pages;  // pages restored after each execution [R] at READY
   uint64_t heap_base;    // [R] at LOADED: where the runtime's allocator starts
   uint64_t heap_size;
+  uint64_t vectors;      // [R] at LOADED: argv, which pointers to the environment follow
+  uint64_t strings, strings_end; // [R] at LOADED: the arguments and the environment
   uint64_t fatal_pc;     // [R] at FATAL
   char     message[1024];// [R] at REFUSED and FATAL
   struct hd_ring plan_ring;

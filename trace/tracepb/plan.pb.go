@@ -50,6 +50,7 @@ type Plan struct {
 	SkipAccesses  uint64                 `protobuf:"varint,21,opt,name=skip_accesses,json=skipAccesses,proto3" json:"skip_accesses,omitempty"`
 	Watch         bool                   `protobuf:"varint,24,opt,name=watch,proto3" json:"watch,omitempty"`
 	Values        bool                   `protobuf:"varint,29,opt,name=values,proto3" json:"values,omitempty"`
+	Fault         *Fault                 `protobuf:"bytes,30,opt,name=fault,proto3" json:"fault,omitempty"` // without event
 	Stop          bool                   `protobuf:"varint,22,opt,name=stop,proto3" json:"stop,omitempty"`
 	ExpectStatus  int32                  `protobuf:"zigzag32,23,opt,name=expect_status,json=expectStatus,proto3" json:"expect_status,omitempty"`
 	Holds         []*Hold                `protobuf:"bytes,25,rep,name=holds,proto3" json:"holds,omitempty"`
@@ -249,6 +250,13 @@ func (x *Plan) GetValues() bool {
 		return x.Values
 	}
 	return false
+}
+
+func (x *Plan) GetFault() *Fault {
+	if x != nil {
+		return x.Fault
+	}
+	return nil
 }
 
 func (x *Plan) GetStop() bool {
@@ -1057,7 +1065,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xa5\x06\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xd3\x06\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -1082,7 +1090,8 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\fmax_accesses\x18\x14 \x01(\x12R\vmaxAccesses\x12#\n" +
 	"\rskip_accesses\x18\x15 \x01(\x04R\fskipAccesses\x12\x14\n" +
 	"\x05watch\x18\x18 \x01(\bR\x05watch\x12\x16\n" +
-	"\x06values\x18\x1d \x01(\bR\x06values\x12\x12\n" +
+	"\x06values\x18\x1d \x01(\bR\x06values\x12,\n" +
+	"\x05fault\x18\x1e \x01(\v2\x16.heddle.trace.v1.FaultR\x05fault\x12\x12\n" +
 	"\x04stop\x18\x16 \x01(\bR\x04stop\x12#\n" +
 	"\rexpect_status\x18\x17 \x01(\x11R\fexpectStatus\x12+\n" +
 	"\x05holds\x18\x19 \x03(\v2\x15.heddle.trace.v1.HoldR\x05holds\x12\x16\n" +
@@ -1184,25 +1193,27 @@ var file_trace_tracepb_plan_proto_goTypes = []any{
 	(*Divergence)(nil),    // 7: heddle.trace.v1.Divergence
 	(*Decision)(nil),      // 8: heddle.trace.v1.Decision
 	(*Schedule)(nil),      // 9: heddle.trace.v1.Schedule
-	(*Ending)(nil),        // 10: heddle.trace.v1.Ending
+	(*Fault)(nil),         // 10: heddle.trace.v1.Fault
+	(*Ending)(nil),        // 11: heddle.trace.v1.Ending
 }
 var file_trace_tracepb_plan_proto_depIdxs = []int32{
 	9,  // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
-	1,  // 1: heddle.trace.v1.Plan.holds:type_name -> heddle.trace.v1.Hold
-	10, // 2: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
-	7,  // 3: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
-	4,  // 4: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
-	2,  // 5: heddle.trace.v1.Outcome.holds:type_name -> heddle.trace.v1.HoldCount
-	5,  // 6: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
-	6,  // 7: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
-	6,  // 8: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
-	8,  // 9: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
-	8,  // 10: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	10, // 1: heddle.trace.v1.Plan.fault:type_name -> heddle.trace.v1.Fault
+	1,  // 2: heddle.trace.v1.Plan.holds:type_name -> heddle.trace.v1.Hold
+	11, // 3: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
+	7,  // 4: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
+	4,  // 5: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
+	2,  // 6: heddle.trace.v1.Outcome.holds:type_name -> heddle.trace.v1.HoldCount
+	5,  // 7: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
+	6,  // 8: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
+	6,  // 9: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
+	8,  // 10: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
+	8,  // 11: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_plan_proto_init() }

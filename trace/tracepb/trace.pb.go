@@ -269,7 +269,8 @@ type Header struct {
 	ExpectOutput  [][]byte               `protobuf:"bytes,33,rep,name=expect_output,json=expectOutput,proto3" json:"expect_output,omitempty"` // joined; no element at all stands for any output
 	Oracle        []byte                 `protobuf:"bytes,34,opt,name=oracle,proto3" json:"oracle,omitempty"`                                 // a command of sh that decides whether the output is right
 	Values        bool                   `protobuf:"varint,35,opt,name=values,proto3" json:"values,omitempty"`                                // every access was recorded, with its value where the target can observe it
-	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"`                                 // its packages and arguments may go on in the next record, too
+	Fault         *Fault                 `protobuf:"bytes,36,opt,name=fault,proto3" json:"fault,omitempty"`
+	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"` // its packages and arguments may go on in the next record, too
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -479,11 +480,95 @@ func (x *Header) GetValues() bool {
 	return false
 }
 
+func (x *Header) GetFault() *Fault {
+	if x != nil {
+		return x.Fault
+	}
+	return nil
+}
+
 func (x *Header) GetRecipe() *Recipe {
 	if x != nil {
 		return x.Recipe
 	}
 	return nil
+}
+
+// Fault is trace.Fault.
+type Fault struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Model         uint32                 `protobuf:"varint,1,opt,name=model,proto3" json:"model,omitempty"`
+	Thread        uint64                 `protobuf:"fixed64,2,opt,name=thread,proto3" json:"thread,omitempty"`
+	Index         uint64                 `protobuf:"varint,3,opt,name=index,proto3" json:"index,omitempty"`
+	Amount        uint64                 `protobuf:"varint,4,opt,name=amount,proto3" json:"amount,omitempty"`
+	Event         uint64                 `protobuf:"varint,5,opt,name=event,proto3" json:"event,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Fault) Reset() {
+	*x = Fault{}
+	mi := &file_trace_tracepb_trace_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Fault) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Fault) ProtoMessage() {}
+
+func (x *Fault) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_trace_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Fault.ProtoReflect.Descriptor instead.
+func (*Fault) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Fault) GetModel() uint32 {
+	if x != nil {
+		return x.Model
+	}
+	return 0
+}
+
+func (x *Fault) GetThread() uint64 {
+	if x != nil {
+		return x.Thread
+	}
+	return 0
+}
+
+func (x *Fault) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *Fault) GetAmount() uint64 {
+	if x != nil {
+		return x.Amount
+	}
+	return 0
+}
+
+func (x *Fault) GetEvent() uint64 {
+	if x != nil {
+		return x.Event
+	}
+	return 0
 }
 
 // Recipe is trace.Recipe.
@@ -509,7 +594,7 @@ type Recipe struct {
 
 func (x *Recipe) Reset() {
 	*x = Recipe{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[2]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -521,7 +606,7 @@ func (x *Recipe) String() string {
 func (*Recipe) ProtoMessage() {}
 
 func (x *Recipe) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[2]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -534,7 +619,7 @@ func (x *Recipe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recipe.ProtoReflect.Descriptor instead.
 func (*Recipe) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{2}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Recipe) GetKind() []byte {
@@ -647,7 +732,7 @@ type Module struct {
 
 func (x *Module) Reset() {
 	*x = Module{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[3]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -659,7 +744,7 @@ func (x *Module) String() string {
 func (*Module) ProtoMessage() {}
 
 func (x *Module) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[3]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -672,7 +757,7 @@ func (x *Module) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Module.ProtoReflect.Descriptor instead.
 func (*Module) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{3}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Module) GetPath() []byte {
@@ -712,7 +797,7 @@ type Thread struct {
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[4]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -724,7 +809,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[4]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -737,7 +822,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{4}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Thread) GetId() uint32 {
@@ -800,7 +885,7 @@ type Stack struct {
 
 func (x *Stack) Reset() {
 	*x = Stack{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[5]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -812,7 +897,7 @@ func (x *Stack) String() string {
 func (*Stack) ProtoMessage() {}
 
 func (x *Stack) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[5]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -825,7 +910,7 @@ func (x *Stack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stack.ProtoReflect.Descriptor instead.
 func (*Stack) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{5}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Stack) GetSites() []int64 {
@@ -851,7 +936,7 @@ type Alloc struct {
 
 func (x *Alloc) Reset() {
 	*x = Alloc{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[6]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -863,7 +948,7 @@ func (x *Alloc) String() string {
 func (*Alloc) ProtoMessage() {}
 
 func (x *Alloc) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[6]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -876,7 +961,7 @@ func (x *Alloc) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alloc.ProtoReflect.Descriptor instead.
 func (*Alloc) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{6}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Alloc) GetObject() uint64 {
@@ -939,7 +1024,7 @@ type Free struct {
 
 func (x *Free) Reset() {
 	*x = Free{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -951,7 +1036,7 @@ func (x *Free) String() string {
 func (*Free) ProtoMessage() {}
 
 func (x *Free) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[7]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -964,7 +1049,7 @@ func (x *Free) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Free.ProtoReflect.Descriptor instead.
 func (*Free) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{7}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Free) GetAlloc() uint64 {
@@ -995,7 +1080,7 @@ type Local struct {
 
 func (x *Local) Reset() {
 	*x = Local{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1092,7 @@ func (x *Local) String() string {
 func (*Local) ProtoMessage() {}
 
 func (x *Local) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[8]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1105,7 @@ func (x *Local) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Local.ProtoReflect.Descriptor instead.
 func (*Local) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{8}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Local) GetObject() uint64 {
@@ -1074,7 +1159,7 @@ type Type struct {
 
 func (x *Type) Reset() {
 	*x = Type{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1086,7 +1171,7 @@ func (x *Type) String() string {
 func (*Type) ProtoMessage() {}
 
 func (x *Type) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[9]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1099,7 +1184,7 @@ func (x *Type) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Type.ProtoReflect.Descriptor instead.
 func (*Type) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{9}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Type) GetObject() uint64 {
@@ -1186,7 +1271,7 @@ type EventBlock struct {
 
 func (x *EventBlock) Reset() {
 	*x = EventBlock{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1198,7 +1283,7 @@ func (x *EventBlock) String() string {
 func (*EventBlock) ProtoMessage() {}
 
 func (x *EventBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[10]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1211,7 +1296,7 @@ func (x *EventBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventBlock.ProtoReflect.Descriptor instead.
 func (*EventBlock) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{10}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *EventBlock) GetFirst() uint64 {
@@ -1343,7 +1428,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1355,7 +1440,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1368,7 +1453,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Output) GetData() []byte {
@@ -1399,7 +1484,7 @@ type Ending struct {
 
 func (x *Ending) Reset() {
 	*x = Ending{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1411,7 +1496,7 @@ func (x *Ending) String() string {
 func (*Ending) ProtoMessage() {}
 
 func (x *Ending) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1424,7 +1509,7 @@ func (x *Ending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ending.ProtoReflect.Descriptor instead.
 func (*Ending) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{12}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Ending) GetKind() uint32 {
@@ -1526,7 +1611,7 @@ type Access struct {
 
 func (x *Access) Reset() {
 	*x = Access{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1538,7 +1623,7 @@ func (x *Access) String() string {
 func (*Access) ProtoMessage() {}
 
 func (x *Access) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1551,7 +1636,7 @@ func (x *Access) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Access.ProtoReflect.Descriptor instead.
 func (*Access) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{13}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Access) GetThread() int32 {
@@ -1612,7 +1697,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1624,7 +1709,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1637,7 +1722,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{14}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Waiter) GetThread() int32 {
@@ -1704,7 +1789,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1716,7 +1801,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1729,7 +1814,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{15}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *End) GetEvents() uint64 {
@@ -1791,7 +1876,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\xe7\x05\n" +
+	"\x04kind\"\x95\x06\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1819,8 +1904,15 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\afinding\x18  \x01(\fR\afinding\x12#\n" +
 	"\rexpect_output\x18! \x03(\fR\fexpectOutput\x12\x16\n" +
 	"\x06oracle\x18\" \x01(\fR\x06oracle\x12\x16\n" +
-	"\x06values\x18# \x01(\bR\x06values\x12/\n" +
-	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipe\"\xce\x02\n" +
+	"\x06values\x18# \x01(\bR\x06values\x12,\n" +
+	"\x05fault\x18$ \x01(\v2\x16.heddle.trace.v1.FaultR\x05fault\x12/\n" +
+	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipe\"y\n" +
+	"\x05Fault\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\rR\x05model\x12\x16\n" +
+	"\x06thread\x18\x02 \x01(\x06R\x06thread\x12\x14\n" +
+	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x16\n" +
+	"\x06amount\x18\x04 \x01(\x04R\x06amount\x12\x14\n" +
+	"\x05event\x18\x05 \x01(\x04R\x05event\"\xce\x02\n" +
 	"\x06Recipe\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\fR\x04kind\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\fR\x04tool\x12\x14\n" +
@@ -1951,46 +2043,48 @@ func file_trace_tracepb_trace_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_trace_proto_rawDescData
 }
 
-var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*Record)(nil),     // 0: heddle.trace.v1.Record
 	(*Header)(nil),     // 1: heddle.trace.v1.Header
-	(*Recipe)(nil),     // 2: heddle.trace.v1.Recipe
-	(*Module)(nil),     // 3: heddle.trace.v1.Module
-	(*Thread)(nil),     // 4: heddle.trace.v1.Thread
-	(*Stack)(nil),      // 5: heddle.trace.v1.Stack
-	(*Alloc)(nil),      // 6: heddle.trace.v1.Alloc
-	(*Free)(nil),       // 7: heddle.trace.v1.Free
-	(*Local)(nil),      // 8: heddle.trace.v1.Local
-	(*Type)(nil),       // 9: heddle.trace.v1.Type
-	(*EventBlock)(nil), // 10: heddle.trace.v1.EventBlock
-	(*Output)(nil),     // 11: heddle.trace.v1.Output
-	(*Ending)(nil),     // 12: heddle.trace.v1.Ending
-	(*Access)(nil),     // 13: heddle.trace.v1.Access
-	(*Waiter)(nil),     // 14: heddle.trace.v1.Waiter
-	(*End)(nil),        // 15: heddle.trace.v1.End
+	(*Fault)(nil),      // 2: heddle.trace.v1.Fault
+	(*Recipe)(nil),     // 3: heddle.trace.v1.Recipe
+	(*Module)(nil),     // 4: heddle.trace.v1.Module
+	(*Thread)(nil),     // 5: heddle.trace.v1.Thread
+	(*Stack)(nil),      // 6: heddle.trace.v1.Stack
+	(*Alloc)(nil),      // 7: heddle.trace.v1.Alloc
+	(*Free)(nil),       // 8: heddle.trace.v1.Free
+	(*Local)(nil),      // 9: heddle.trace.v1.Local
+	(*Type)(nil),       // 10: heddle.trace.v1.Type
+	(*EventBlock)(nil), // 11: heddle.trace.v1.EventBlock
+	(*Output)(nil),     // 12: heddle.trace.v1.Output
+	(*Ending)(nil),     // 13: heddle.trace.v1.Ending
+	(*Access)(nil),     // 14: heddle.trace.v1.Access
+	(*Waiter)(nil),     // 15: heddle.trace.v1.Waiter
+	(*End)(nil),        // 16: heddle.trace.v1.End
 }
 var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	1,  // 0: heddle.trace.v1.Record.header:type_name -> heddle.trace.v1.Header
-	3,  // 1: heddle.trace.v1.Record.module:type_name -> heddle.trace.v1.Module
-	4,  // 2: heddle.trace.v1.Record.thread:type_name -> heddle.trace.v1.Thread
-	5,  // 3: heddle.trace.v1.Record.stack:type_name -> heddle.trace.v1.Stack
-	6,  // 4: heddle.trace.v1.Record.alloc:type_name -> heddle.trace.v1.Alloc
-	7,  // 5: heddle.trace.v1.Record.free:type_name -> heddle.trace.v1.Free
-	10, // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
-	11, // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
-	12, // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
-	15, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
-	2,  // 10: heddle.trace.v1.Header.recipe:type_name -> heddle.trace.v1.Recipe
-	14, // 11: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
-	13, // 12: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
-	8,  // 13: heddle.trace.v1.Ending.locals:type_name -> heddle.trace.v1.Local
-	9,  // 14: heddle.trace.v1.Ending.types:type_name -> heddle.trace.v1.Type
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	4,  // 1: heddle.trace.v1.Record.module:type_name -> heddle.trace.v1.Module
+	5,  // 2: heddle.trace.v1.Record.thread:type_name -> heddle.trace.v1.Thread
+	6,  // 3: heddle.trace.v1.Record.stack:type_name -> heddle.trace.v1.Stack
+	7,  // 4: heddle.trace.v1.Record.alloc:type_name -> heddle.trace.v1.Alloc
+	8,  // 5: heddle.trace.v1.Record.free:type_name -> heddle.trace.v1.Free
+	11, // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
+	12, // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
+	13, // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
+	16, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
+	2,  // 10: heddle.trace.v1.Header.fault:type_name -> heddle.trace.v1.Fault
+	3,  // 11: heddle.trace.v1.Header.recipe:type_name -> heddle.trace.v1.Recipe
+	15, // 12: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
+	14, // 13: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
+	9,  // 14: heddle.trace.v1.Ending.locals:type_name -> heddle.trace.v1.Local
+	10, // 15: heddle.trace.v1.Ending.types:type_name -> heddle.trace.v1.Type
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_trace_proto_init() }
@@ -2016,7 +2110,7 @@ func file_trace_tracepb_trace_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_trace_proto_rawDesc), len(file_trace_tracepb_trace_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -39,7 +39,7 @@ func BenchmarkSanitize(b *testing.B) {
 		t := grown(n, 0)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				x, err := Sanitize(all(&t.t), 256<<20)
+				x, err := Sanitize(Whole(&t.t), 256<<20)
 				if err == nil {
 					err = x.Write(io.Discard)
 				}

@@ -3,7 +3,6 @@ package canonical
 import (
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,25 +12,6 @@ import (
 )
 
 // all is a trace in memory as a Source.
-func all(t *trace.Trace) Source { return &whole{t: t} }
-
-type whole struct {
-	t    *trace.Trace
-	done bool
-}
-
-func (w *whole) Header() trace.Header         { return w.t.Header }
-func (w *whole) Modules() []trace.Module      { return w.t.Modules }
-func (w *whole) Threads() []trace.Thread      { return w.t.Threads }
-func (w *whole) Ending() (trace.Ending, bool) { return w.t.Ending, true }
-func (w *whole) Next() ([]trace.Event, error) {
-	if w.done {
-		return nil, io.EOF
-	}
-	w.done = true
-	return w.t.Events, nil
-}
-
 func site(n int) trace.Site             { return trace.MakeSite(0, uint64(n)) }
 func heap(offset uint64) trace.Object   { return trace.MakeObject(trace.RegionHeap, 0, offset) }
 func global(offset uint64) trace.Object { return trace.MakeObject(trace.RegionGlobal, 0, offset) }
@@ -80,7 +60,7 @@ func (b *builder) point(by trace.ThreadID, o, to trace.Object) {
 
 func (b *builder) sanitized(t testing.TB) *Execution {
 	t.Helper()
-	x, err := Sanitize(all(&b.t), 1<<20)
+	x, err := Sanitize(Whole(&b.t), 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +101,7 @@ func TestCanonical(t *testing.T) {
 	if one != other {
 		t.Errorf("two schedules:\n%s\n%s", one, other)
 	}
-	want := `heddle sanitized trace 1
+	want := `heddle sanitized trace 2
 target "c" build "b1" complete true instrumented true values true
 module prog path "/src/prog" build ""
 thread T0 events 3 bytes 99
@@ -250,6 +230,40 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Other contents of a range are a deviation only where nothing else explains another outcome.
+func TestContents(t *testing.T) {
+	t.Parallel()
+	make := func(contents, value uint64, output string) *Execution {
+		b := twoThreads([2]int{0, 1}, value)
+		b.add(trace.Event{Thread: 1, Op: trace.OpWriteRange, Object: global(0), Size: 64, Value: contents})
+		b.t.Ending = trace.Ending{Output: []byte(output)}
+		return b.sanitized(t)
+	}
+	golden := make(5, 7, "a")
+	for _, test := range []struct {
+		contents, value uint64
+		output          string
+		want            Deviation
+		other           int // Contents of the thread
+		event           int // of the first deviation of the thread
+	}{
+		{5, 7, "a", Same, 0, -1},
+		{6, 7, "a", Same, 1, -1},
+		{6, 7, "b", Data, 1, 4},
+		{6, 8, "b", Data, 1, 1},
+		{5, 7, "b", Same, 0, -1},
+	} {
+		c := compare(t, golden, make(test.contents, test.value, test.output))
+		th, event := &c.Threads[1], -1
+		if th.First != nil {
+			event = th.First.Event
+		}
+		if c.Deviation != test.want || th.Contents != test.other || event != test.event || th.Count[Same]+th.Count[Data] != 5 {
+			t.Errorf("%+v: %v, %+v", test, c.Deviation, th)
+		}
+	}
+}
+
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	golden := &Ending{Kind: trace.Clean, Output: []byte("1\n")}
@@ -280,7 +294,7 @@ func TestSpill(t *testing.T) {
 	for i := range uint64(100_000) {
 		b.write(trace.ThreadID(i%2)*id, global(i%64*8), i)
 	}
-	whole, err := Sanitize(all(&b.t), 1<<30)
+	whole, err := Sanitize(Whole(&b.t), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +337,7 @@ func TestFile(t *testing.T) {
 	}
 	for _, damaged := range []string{
 		"", text[:40], text[:len(text)-4], text + "x\n",
-		strings.Replace(text, "trace 1", "trace 2", 1),
+		strings.Replace(text, "trace 2", "trace 1", 1),
 		strings.Replace(text, "T0.2 ", "T0.0 ", 1),
 		strings.Replace(text, "bytes 141", "bytes 9999999", 1),
 		strings.Replace(text, "ending clean", "ending happy", 1),

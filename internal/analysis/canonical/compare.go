@@ -67,8 +67,15 @@ type ThreadComparison struct {
 	Count    [Control + 1]int // events by how they deviate; Count[Same] are equal
 	First    *Difference      // nil for none
 	Control  *Difference      // where the control flow deviates; nil if it does not
+	// Contents counts the events that are equal but for the contents of a range, which may differ without a
+	// cause (contentsMark). They deviate only if the executions have different outcomes and nothing else does,
+	// and are otherwise counted as Same.
+	Contents int
 	// Spread counts deviating events by the part of the golden thread in which they are.
 	Spread [Buckets]int
+
+	contents       *Difference // the first of Contents
+	contentsSpread [Buckets]int
 }
 
 // Difference is a pair of events that differ. An empty string stands for an event that does not
@@ -148,8 +155,12 @@ func Compare(ctx context.Context, a, b *Execution, golden, other Names) (*Compar
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	blamed := c.Outcome != Benign && !slices.ContainsFunc(c.Threads, func(t ThreadComparison) bool { return t.First != nil })
 	for i := range c.Threads {
 		t := &c.Threads[i]
+		if blamed {
+			t.blameContents()
+		}
 		for d := range t.Count {
 			if t.Count[d] > 0 {
 				c.Deviation = max(c.Deviation, Deviation(d))
@@ -160,6 +171,13 @@ func Compare(ctx context.Context, a, b *Execution, golden, other Names) (*Compar
 		}
 	}
 	return c, nil
+}
+
+// blameContents makes deviations of the other contents of ranges.
+func (t *ThreadComparison) blameContents() {
+	t.First, t.Spread = t.contents, t.contentsSpread
+	t.Count[Same] -= t.Contents
+	t.Count[Data] += t.Contents
 }
 
 // earlier orders differences by when they happened in the other execution. An event that is missing
@@ -179,6 +197,11 @@ func outcome(a, b *Ending) Outcome {
 		return Corrupted
 	}
 	return Crashed
+}
+
+// OutcomeOf classifies how an execution ended, of which only that is known.
+func OutcomeOf(golden, other *trace.Ending) Outcome {
+	return outcome(&Ending{Kind: golden.Kind, Status: golden.Status, Output: golden.Output}, &Ending{Kind: other.Kind, Status: other.Status, Output: other.Output})
 }
 
 type threadComparer struct {
@@ -205,6 +228,15 @@ func (t *threadComparer) run() (ThreadComparison, error) {
 			return t.ThreadComparison, nil
 		}
 		kind, g, o := t.difference(x, y)
+		part := min(i*Buckets/max(t.Golden, 1), Buckets-1)
+		if kind == Data && strings.HasPrefix(g.Value, string(contentsMark)) {
+			kind = Same
+			t.Contents++
+			t.contentsSpread[part]++
+			if t.contents == nil {
+				t.contents = &Difference{Kind: Data, Event: i, Golden: g, Other: o, Index: index}
+			}
+		}
 		t.Count[kind]++
 		if x != nil {
 			t.Compared++
@@ -212,7 +244,7 @@ func (t *threadComparer) run() (ThreadComparison, error) {
 		if kind == Same {
 			continue
 		}
-		t.Spread[min(i*Buckets/max(t.Golden, 1), Buckets-1)]++
+		t.Spread[part]++
 		if kind == Control || t.First == nil {
 			d := &Difference{Kind: kind, Event: i, Golden: g, Other: o, Index: index}
 			t.First = cmp.Or(t.First, d)
@@ -235,6 +267,12 @@ func next(l lines) ([]byte, int, error) {
 	return line, index, err
 }
 
+// sized are the operations whose size the program computes, so that another one is a deviation in data.
+var sized = []string{trace.OpMalloc.String(), trace.OpFree.String(), opName(trace.OpReadRange), opName(trace.OpWriteRange)}
+
+// opName is the name of an operation in a sanitised trace.
+func opName(op trace.Op) string { return strings.ReplaceAll(op.String(), " ", "-") }
+
 // difference classifies a pair of lines, nil for none. It splits only lines that differ.
 func (t *threadComparer) difference(x, y []byte) (Deviation, Event, Event) {
 	if bytes.Equal(x, y) && t.golden == nil && t.other == nil {
@@ -242,11 +280,11 @@ func (t *threadComparer) difference(x, y []byte) (Deviation, Event, Event) {
 	}
 	a, b := split(x), split(y)
 	switch {
-	case x == nil || y == nil, a.Op != b.Op, a.Size != b.Size, siteOf(t.golden, &a) != siteOf(t.other, &b):
+	case x == nil || y == nil, a.Op != b.Op, a.Size != b.Size && !slices.Contains(sized, a.Op), siteOf(t.golden, &a) != siteOf(t.other, &b):
 		return Control, a, b
 	case placeOf(t.golden, a.Place) != placeOf(t.other, b.Place):
 		return Address, a, b
-	case !t.equalValues(a.Value, b.Value):
+	case a.Size != b.Size, !t.equalValues(a.Value, b.Value):
 		return Data, a, b
 	}
 	return Same, a, b

@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the version of the file's format, which its first line states.
-const Version = 1
+const Version = 2
 
 const (
 	magic   = "heddle sanitized trace "

@@ -188,6 +188,12 @@ func (n *names) place(dst []byte, o trace.Object, by trace.ThreadID) []byte {
 		dst = append(append(dst, n.thread(trace.ThreadID(o.Index()))...), ":s-"...)
 		return strconv.AppendUint(dst, o.Offset(), 10)
 	}
+	switch at := uint64(o); {
+	case at-trace.ArgumentVectors < argumentsMost:
+		return appendOffset(append(dst, "argv"...), at-trace.ArgumentVectors)
+	case at-trace.ArgumentStrings < argumentsMost:
+		return appendOffset(append(dst, "args"...), at-trace.ArgumentStrings)
+	}
 	if _, _, channel := o.Channel(); !channel && o.Region() == trace.RegionOther && by >= 0 && int(by) < len(n.threads) {
 		if _, known := n.pages[uint64(o)>>pageBits]; !known {
 			th := &n.threads[by]
@@ -199,6 +205,10 @@ func (n *names) place(dst []byte, o trace.Object, by trace.ThreadID) []byte {
 	}
 	return strconv.AppendUint(append(dst, "a:0x"...), uint64(o), 16)
 }
+
+// argumentsMost bounds the bytes of the arguments and the environment, which is a quarter of the stack in
+// Linux.
+const argumentsMost = 1 << 32
 
 // pageBits is the binary logarithm of the size of a page: what the system maps lies at a multiple of
 // it.

@@ -21,6 +21,26 @@ type Source interface {
 	Ending() (trace.Ending, bool)
 }
 
+// Whole is a trace in memory as a Source.
+func Whole(t *trace.Trace) Source { return &whole{t: t} }
+
+type whole struct {
+	t    *trace.Trace
+	read bool
+}
+
+func (w *whole) Header() trace.Header         { return w.t.Header }
+func (w *whole) Modules() []trace.Module      { return w.t.Modules }
+func (w *whole) Threads() []trace.Thread      { return w.t.Threads }
+func (w *whole) Ending() (trace.Ending, bool) { return w.t.Ending, true }
+func (w *whole) Next() ([]trace.Event, error) {
+	if w.read {
+		return nil, io.EOF
+	}
+	w.read = true
+	return w.t.Events, nil
+}
+
 // Sanitize reads a trace and returns its sanitised form. It keeps the tables of the trace and up to
 // memory bytes of events; the rest is in a temporary file, which Close of the execution removes.
 func Sanitize(src Source, memory int64) (*Execution, error) {
@@ -50,6 +70,11 @@ func Sanitize(src Source, memory int64) (*Execution, error) {
 	slices.SortFunc(x.Modules, func(a, b Module) int { return strings.Compare(a.Name, b.Name) })
 	return x, nil
 }
+
+// contentsMark begins the value of an access to a range. The hash that it may be covers bytes that nobody has
+// written, such as the padding of structures, and addresses in parts of words. So it is evidence of another
+// outcome's cause, but a difference is not a deviation on its own: see Compare.
+const contentsMark = '#'
 
 type sanitizer struct {
 	names *names
@@ -91,13 +116,16 @@ func (s *sanitizer) event(ev *trace.Event) bool {
 		return false
 	}
 	n := s.names
-	line := append(s.line[:0], strings.ReplaceAll(ev.Op.String(), " ", "-")...)
+	line := append(s.line[:0], opName(ev.Op)...)
 	line = n.site(append(line, ' '), ev.Site)
 	line = n.place(append(line, ' '), ev.Object, ev.Thread)
 	line = strconv.AppendUint(append(line, ' '), uint64(ev.Size), 10)
 	line = s.value(append(line, ' '), spec, ev)
 	if spec.Does == ops.Exchange && ev.Size < 8 { // one of 8 bytes may be an address, which the trace does not tell
 		line = s.data(append(line, " was="...), ev.Aux, ev)
+	}
+	if ev.Size == 16 && (ev.Op == trace.OpRead || ev.Op == trace.OpWrite) {
+		line = strconv.AppendUint(append(line, " high=0x"...), ev.Aux, 16)
 	}
 	if ev.Result != 0 && spec.Does != ops.Arrive {
 		line = strconv.AppendInt(append(line, " result="...), int64(ev.Result), 10)
@@ -128,8 +156,7 @@ func (s *sanitizer) value(dst []byte, spec *ops.Spec, ev *trace.Event) []byte {
 	case spec.Value == ops.ThreadNumber:
 		return append(dst, s.names.thread(trace.ThreadID(ev.Value))...)
 	case ev.Op == trace.OpReadRange || ev.Op == trace.OpWriteRange:
-		// A hash of bytes in which addresses may lie cannot be renamed.
-		return append(dst, '-')
+		return s.contents(dst, ev)
 	}
 	switch spec.Does {
 	case ops.Read, ops.Write, ops.AtomicRead, ops.AtomicWrite, ops.Exchange, ops.Compare:
@@ -151,6 +178,18 @@ func (s *sanitizer) data(dst []byte, v uint64, ev *trace.Event) []byte {
 		}
 	}
 	return strconv.AppendUint(append(dst, "0x"...), v, 16)
+}
+
+// contents appends what a range of memory holds, as a number with contentsMark; a dash if it is not known.
+func (s *sanitizer) contents(dst []byte, ev *trace.Event) []byte {
+	if ev.Value == 0 && ev.Size > 8 {
+		return append(dst, '-')
+	}
+	dst = append(dst, contentsMark)
+	if ev.Flags&trace.FlagPointer != 0 {
+		return s.names.place(append(dst, '*'), trace.Object(ev.Value), ev.Thread)
+	}
+	return strconv.AppendUint(dst, ev.Value, 16)
 }
 
 func (s *sanitizer) ending(e *trace.Ending) Ending {

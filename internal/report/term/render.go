@@ -134,6 +134,9 @@ func (d *drawing) heading() {
 		s += fmt.Sprintf("; %d events are folded", n)
 	}
 	d.text(s, plain, "")
+	if d.v.Fault != "" {
+		d.text("fault: "+d.v.Fault, plain, "")
+	}
 	if len(d.v.Omit) > 0 {
 		d.text("without "+strings.Join(d.v.Omit, ", "), plain, "")
 	}

@@ -77,7 +77,9 @@ type Target struct {
 	used    int          // how many of late the current execution refers to
 	shm     *abi.Shm     // of the process in use, nil if none is
 	heapLo  uint64
-	heapHi  uint64
+	// The initial stack: the vectors of pointers from argv on, then the strings.
+	vectors, strings, stringsEnd uint64
+	heapHi                       uint64
 
 	isolation    Isolation     // in use
 	omittedSites []omittedSite // of cfg.Omit, once resolved

@@ -37,6 +37,7 @@ func (t *Target) readModules(s *abi.Shm) {
 		t.modules = append(t.modules, mod)
 	}
 	t.heapLo, t.heapHi = s.HeapBase, s.HeapBase+s.HeapSize
+	t.vectors, t.strings, t.stringsEnd = s.Vectors, s.Strings, s.StringsEnd
 	t.early = len(t.modules)
 	// Modules loaded later, in other processes or in the recording, keep their numbers.
 	if n := len(t.cfg.Modules); n > t.early && len(t.late) == 0 {
@@ -157,12 +158,29 @@ func (p program) Object(addr uint64, stacks *ipc.Stacks, by trace.ThreadID) trac
 	return trace.MakeObject(trace.RegionOther, int(addr>>46), addr) // 47 bits
 }
 
-// Pointer names the place that a value points to. The lowest pages hold no memory, so small numbers
+// Pointer names the place that a value points to, if the name depends on no address. The lowest pages hold no memory, so small numbers
 // are not looked up.
 func (p program) Pointer(value uint64, stacks *ipc.Stacks, by trace.ThreadID) (trace.Object, bool) {
 	if value < 1<<16 || value >= 1<<47 {
 		return 0, false
 	}
 	o := p.Object(value, stacks, by)
-	return o, o.Region() != trace.RegionOther
+	if o.Region() == trace.RegionOther {
+		return p.initial(value)
+	}
+	return o, true
+}
+
+// initial names a place among the arguments and the environment. Where they are depends on where the
+// kernel has put the stack, and how it has aligned it.
+func (p program) initial(addr uint64) (trace.Object, bool) {
+	switch {
+	case p.vectors == 0 || addr < p.vectors || addr >= p.stringsEnd:
+		return 0, false
+	case addr >= p.strings:
+		addr = trace.ArgumentStrings + addr - p.strings
+	default:
+		addr = trace.ArgumentVectors + addr - p.vectors
+	}
+	return trace.MakeObject(trace.RegionOther, int(addr>>46), addr), true
 }

@@ -225,6 +225,11 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 			x.recording.cut = x.recording.cut || p.Accesses
 		}
 		o.Trace = x.recording.trace(p, e)
+		if p.Fault != nil && r.Fault > 0 {
+			f := *p.Fault
+			f.Event = int(min(r.Fault-1, uint64(len(o.Trace.Events))))
+			o.Trace.Header.Fault = &f
+		}
 		o.Trace.Header.Surroundings = append(slices.Clip(o.Trace.Header.Surroundings), inputs(x.inputs)...)
 	}
 	return o

@@ -51,6 +51,9 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	if p.Values {
 		h.Flags |= abi.PlanValues
 	}
+	if f := p.Fault; f != nil {
+		h.Fault, h.FaultThread, h.FaultIndex, h.FaultAmount = uint32(f.Model), f.Thread, f.Index, f.Amount
+	}
 	if p.Watch {
 		h.Flags |= abi.PlanWatch
 		h.WatchBudget = watchBudget(memory)

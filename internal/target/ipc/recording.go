@@ -173,7 +173,13 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	if ops.Of(ev.Op).Aux == ops.ObjectName {
 		ev.Aux = uint64(r.prog.Object(a.Aux, &r.who, by))
 	}
-	if r.values && ev.Size >= 8 && ops.Of(ev.Op).Of == ops.Memory {
+	if r.values && ev.Object.Region() == trace.RegionOther {
+		if o, ok := r.prog.Pointer(a.Object, &r.who, by); ok {
+			ev.Object = o
+		}
+	}
+	ranged := (ev.Op == trace.OpReadRange || ev.Op == trace.OpWriteRange) && ev.Size > 8
+	if r.values && ev.Size >= 8 && !ranged && ops.Of(ev.Op).Of == ops.Memory {
 		if o, ok := r.prog.Pointer(ev.Value, &r.who, by); ok {
 			ev.Value, ev.Flags = uint64(o), ev.Flags|trace.FlagPointer
 		}

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include "core/carrier.h"
 #include "core/event.h"
+#include "core/injection.h"
 #include "core/fiber.h"
 #include "core/holds.h"
 #include "core/modules.h"
@@ -70,6 +71,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd_script_begin();
   if (p->nholds) hd_holds_begin(p);
   hd_omit_begin();
+  hd_inject_begin();
   if (hd.record) hd_event_begin();
 }
 

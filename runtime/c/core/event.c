@@ -1,6 +1,7 @@
 // event.c: recording. Events are collected and sent in blocks. Each call stack is sent once;
 // events refer to it by number.
 #include "core/event.h"
+#include "core/injection.h"
 #include "core/fiber.h"
 #include "core/modules.h"
 #include "core/outcome.h"
@@ -37,13 +38,33 @@ static HD_PROGACCESS uint64_t peek(uint64_t addr, uint32_t size) {
   return v;
 }
 
+// Addresses above 1 TiB, where the kernel puts programs, libraries, stacks and mappings, and those in
+// the program's heap count as equal if they are in an aligned word. A number may look like one.
+static inline uint64_t placeless(uint64_t v) { return (v >> 47 == 0 && v >> 40 != 0) || hd_heap_owns(v) ? 1 : v; }
+
+uint64_t hd_content(uint16_t op, uint64_t addr, uint32_t size, uint64_t *aux) {
+  if (op == HD_OP_READ || op == HD_OP_WRITE || size <= 8) {
+    if (size == 16) *aux = placeless(peek(addr + 8, 8));
+    return peek(addr, size);
+  }
+  uint64_t hash = size;
+  for (uint64_t at = addr, end = addr + size; at < end;) {
+    bool word = at % 8 == 0 && end - at >= 8;
+    uint64_t v = peek(at, word ? 8 : 1);
+    hash = hd_mix(hash, word ? placeless(v) : v);
+    at += word ? 8 : 1;
+  }
+  return hash | 1;
+}
+
 // The hook of a write runs before the write itself. The write has happened by the next event,
 // and before the program can release the memory.
 void hd_event_settle(void) {
+  if (HD_UNLIKELY(hd_inject_open)) hd_inject_close();
   if (!unsettled) return;
   // Unloading a library unmaps its memory without an event.
   if (HD_UNLIKELY(hd_loading)) unsettled->value = hd_word_at(unsettled_at, unsettled->size);
-  else unsettled->value = peek(unsettled_at, unsettled->size);
+  else unsettled->value = hd_content(unsettled->op, unsettled_at, unsettled->size, &unsettled->aux);
   hd_event_forget();
 }
 
@@ -68,17 +89,17 @@ void hd_event_slot(const struct hd_thread *t) {
 
 // Reports whether t's pending operation, at the event after the unsettled write, may be the read of a
 // struct's copy: gcc calls the hook of the write, then that of the read, and then copies.
-static bool copies(const struct hd_thread *t) {
+bool hd_event_copies(const struct hd_thread *t) {
   return unsettled && !hd_event_copying && unsettled->thread == t->number && unsettled->size == t->pend.size &&
          t->pend.op == (unsettled->op == HD_OP_WRITE ? HD_OP_READ : HD_OP_READ_RANGE);
 }
 
 void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
-  if (copies(t)) hd_event_copying = true;
+  if (hd_event_copies(t)) hd_event_copying = true;
   else hd_event_settle();
   if (HD_UNLIKELY(hd_loading)) hd_late_look(); // so that a constructor's calls have names
   uint32_t ext = hd.nwords > 1 ? (hd.nwords - 1 + 7) / 8 : 0; // further words of enabled, in units of events
-  bool write = (t->pend.op == HD_OP_WRITE || t->pend.op == HD_OP_WRITE_RANGE) && t->pend.size && t->pend.size <= 8;
+  bool write = (t->pend.op == HD_OP_WRITE || t->pend.op == HD_OP_WRITE_RANGE) && t->pend.size && (hd.values || t->pend.size <= 8);
   if (n + (write ? 2 : 1) * (1 + ext) > BLOCK) hd_event_flush(); // a write stays for the event after it, which may be the copy's read
   uint32_t stack = hd_stack_number(t);
   if (hd.plan.flags & HD_PLAN_STACKS && t->pend.obj && !hd_heap_owns(t->pend.obj)) hd_local(t, t->pend.obj, nevents);
@@ -96,7 +117,7 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   e->result = result;
   e->stack = stack;
   e->mask = ext;
-  if (write) { // a value of more than 8 bytes has no room in the event
+  if (write) {
     unsettled = e;
     unsettled_at = t->pend.obj;
   }

@@ -2,6 +2,7 @@
 // accesses, and the shadow call stack. A program under heddle spends most of its time here.
 #include "core/computation.h"
 #include "core/event.h"
+#include "core/injection.h"
 #include "core/modules.h"
 #include "core/own_memory.h"
 #include "core/program_memory.h"
@@ -90,6 +91,20 @@ static bool reported(const struct hd_thread *t, uint64_t addr, uint16_t op, uint
   return false;
 }
 
+// Injects the plan's fault into an access whose event comes next, if it is the one that the plan means.
+static HD_COLD void fault(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op) {
+  if (hd_inject_open && (!hd_event_copies(t) || hd_inject_written())) hd_inject_close();
+  if (op == HD_OP_READ || op == HD_OP_READ_RANGE) hd_inject_reads(addr, size);
+  if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) hd_inject_writes(addr, size);
+  hd_inject_kills();
+}
+
+// What the pending operation's event says of the memory that it reads, if it reads and values are wanted.
+static uint64_t shown(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op) {
+  if (!hd.values || op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE || op == HD_OP_FREE) return 0;
+  return hd_content(op, addr, (uint32_t)size, &t->pend.aux);
+}
+
 static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
   if (!hd.values && reported(t, addr, op, pc)) {
     if (HD_UNLIKELY(hd_event_copying)) hd_event_settle();
@@ -102,8 +117,9 @@ static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr
   struct hd_pending keep = t->pend;
   hd_pend(t, op, pc, addr);
   t->pend.size = size;
+  if (HD_UNLIKELY(hd_injectable || hd_inject_open)) fault(t, addr, size, op);
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, hd.values && op == HD_OP_READ ? load((void *)addr, size) : 0, 0, HD_EV_NODECISION);
+  hd_event(t, shown(t, addr, size, op), 0, HD_EV_NODECISION);
   t->pend = keep;
 }
 
@@ -113,15 +129,17 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
     hd_pend(t, op, pc, addr);
     t->pend.size = (uint32_t)size;
     hd_point(t);
+    if (HD_UNLIKELY(hd_injectable || hd_inject_open) && hd.values) fault(t, addr, size, op);
     if (addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED)
       hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
     if (op == HD_OP_READ) {
       uint64_t v = load((void *)addr, (uint32_t)size);
+      shown(t, addr, size, op); // the second half of 16 bytes
       hd_commit(t, v, 0);
       hd_observe(t, pc, v);
     } else {
       if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) hd_progress(t);
-      hd_commit(t, 0, 0);
+      hd_commit(t, shown(t, addr, size, op), 0);
     }
     return;
   }
@@ -209,7 +227,9 @@ HD_EXPORT void __tsan_write_range_pc(void *p, uint64_t n, void *pc) { hd_access_
 // Pointers to virtual tables. Storing the value already present is not a write.
 HD_EXPORT void __tsan_vptr_read(void **p) { access(p, 8, HD_OP_READ, HD_RA); }
 HD_EXPORT void __tsan_vptr_update(void **p, void *value) {
-  if (hd_active() && *p != value) access(p, 8, HD_OP_WRITE, HD_RA);
+  if (!hd_active()) return;
+  hd.cur->pend.pc = HD_RA; // the address may be bad
+  if (load(p, 8) != (uint64_t)value) access(p, 8, HD_OP_WRITE, HD_RA);
 }
 
 // ---- shadow call stack

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include "core/event.h"
+#include "core/injection.h"
 #include "core/libc.h"
 #include "core/modules.h"
 #include "core/program_memory.h"
@@ -42,10 +43,12 @@ static void note(uint16_t op, void *p, uint64_t size, uint64_t pc, bool born) {
 void hd_block_begins(const void *p, uint64_t size, uint64_t pc) { note(HD_OP_MALLOC, (void *)p, size, pc, false); }
 
 void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc) {
+  if (HD_UNLIKELY(hd_injectable)) size = hd_inject_allocated(size);
   void *p = hd_heap_alloc(size, align, pc);
   if (!p) { errno = ENOMEM; return NULL; }
+  bool nowhere = hd_injects(HD_FAULT_POINTER);
   note(HD_OP_MALLOC, p, size, pc, true);
-  return p;
+  return nowhere ? HD_FAULT_NOWHERE : p;
 }
 
 void hd_release(void *p, uint64_t pc) {
@@ -76,7 +79,7 @@ HD_EXPORT void *calloc(size_t k, size_t n) {
   size_t total;
   if (__builtin_mul_overflow(k, n, &total)) { errno = ENOMEM; return NULL; }
   void *p = hd_alloc(total, 16, HD_RA);
-  if (p) hd_fill(p, 0, total);
+  if (p && p != HD_FAULT_NOWHERE) hd_fill(p, 0, total < hd_heap_size(p) ? total : hd_heap_size(p));
   return p;
 }
 
@@ -87,6 +90,8 @@ HD_EXPORT void *realloc(void *old, size_t n) {
   uint64_t have = hd_heap_size(old);
   void *p = hd_alloc(n, 16, HD_RA);
   if (!p) return NULL;
+  if (p == HD_FAULT_NOWHERE) return p;
+  if (hd_heap_size(p) < n) n = hd_heap_size(p);
   hd_copy(p, old, have < n ? have : n);
   hd_release(old, HD_RA);
   return p;

@@ -3,6 +3,7 @@
 #define HD_INTERPOSES_MEMCPY
 #include <stddef.h>
 #include <string.h>
+#include "core/injection.h"
 #include "core/libc.h"
 #include "core/run.h"
 #include "memory/access.h"
@@ -14,6 +15,7 @@ static HD_PROGACCESS void fill(void *dst, int c, size_t n) { hd_fill(dst, c, n);
 
 static inline void *do_copy(void *dst, const void *src, size_t n, uint64_t pc) {
   if (hd_active()) {
+    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n);
     hd_access_range(src, n, false, pc);
     hd_access_range(dst, n, true, pc);
     hd.cur->pend.pc = pc;
@@ -25,6 +27,7 @@ static inline void *do_copy(void *dst, const void *src, size_t n, uint64_t pc) {
 
 static inline void *do_move(void *dst, const void *src, size_t n, uint64_t pc) {
   if (hd_active()) {
+    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n);
     hd_access_range(src, n, false, pc);
     hd_access_range(dst, n, true, pc);
     hd.cur->pend.pc = pc;
@@ -37,6 +40,7 @@ static inline void *do_move(void *dst, const void *src, size_t n, uint64_t pc) {
 
 static inline void *do_set(void *dst, int c, size_t n, uint64_t pc) {
   if (hd_active()) {
+    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n);
     hd_access_range(dst, n, true, pc);
     hd.cur->pend.pc = pc;
   }

@@ -11,6 +11,7 @@
 #include "core/carrier.h"
 #include "core/fiber.h"
 #include "core/registration.h"
+#include "core/rings.h"
 #include "libraries/libraries.h"
 #include "memory/mappings.h"
 #include "process/process.h"
@@ -55,7 +56,7 @@ static char **clean(char **envp, char **padding) {
 static uintptr_t up(uintptr_t a) { return (a + PAGE - 1) & ~(uintptr_t)(PAGE - 1); }
 static uintptr_t down(uintptr_t a) { return a & ~(uintptr_t)(PAGE - 1); }
 
-void hd_initial_stack_init(char **envp) {
+void hd_initial_stack_init(char **argv, char **envp) {
   char **vectors_end = envp, *padding;
   while (*vectors_end) vectors_end++;
   Elf64_auxv_t *aux = (Elf64_auxv_t *)(vectors_end + 1);
@@ -70,6 +71,8 @@ void hd_initial_stack_init(char **envp) {
     bytes = hd_strlen(at) + 1;
     top = up((uintptr_t)at + bytes);
   }
+  hd_shm->vectors = (uintptr_t)argv;
+  if (*argv && top) hd_shm->strings = (uintptr_t)*argv, hd_shm->strings_end = top;
   if (!padding) return;
   // The path ends at the top of the stack, so its address depends on its length: move it.
   if (at) {

@@ -6,7 +6,7 @@
 extern const struct hd_registration *const hd_all_modules[]; // modules.c; ended by NULL
 
 // ---- initial_stack.c: the first stack, as the kernel laid it out
-void hd_initial_stack_init(char **envp);
+void hd_initial_stack_init(char **argv, char **envp);
 extern const struct hd_registration hd_initial_stack;
 
 // ---- nondeterminism.c: gives the program the same random numbers and identifiers in every process

@@ -44,11 +44,11 @@ extern int __cxa_at_quick_exit(void (*)(void *), void *);
 extern int on_exit(void (*)(int, void *), void *);
 
 __attribute__((constructor)) static void loaded(int argc, char **argv, char **envp) {
-  (void)argc; (void)argv;
+  (void)argc;
   if (!hd_controlled()) return;
   hd_real_init();
   hd_modules_set(hd_all_modules);
-  hd_initial_stack_init(envp);
+  hd_initial_stack_init(argv, envp);
   hd_nondeterminism_init();
   hd_sys(SYS_prctl, PR_SET_DUMPABLE, 1, 0);
   hd_children_init();

@@ -74,7 +74,7 @@ HD_INTERPOSE(int, sem_clockwait, (sem_t *s, clockid_t clock, const struct timesp
 
 HD_INTERPOSE(int, sem_post, (sem_t *p), (p)) {
   struct sem *s = usable(p, HD_RA);
-  if (hd_omits(HD_RA) || hd_omits_unlock(s, 0)) return 0;
+  if (hd_omits(HD_RA) || hd_omits_owed(s, 0)) return 0;
   struct hd_thread *t = hd_op(HD_OP_SEM_POST, HD_RA, (uint64_t)p);
   usable(s, HD_RA);
   if (s->value == SEM_VALUE_MAX) { hd_commit(t, s->value, EOVERFLOW); errno = EOVERFLOW; return -1; }

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 13
+	hdAbiVersion      = 14
 	hdPointsVersion   = 8
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -404,7 +404,21 @@ const (
 	hdHoldNot     = 8
 )
 
-// hdPlan is struct hd_plan, 112 bytes.
+// enum hd_fault_model
+const (
+	hdFaultNone     = 0
+	hdFaultRead     = 1
+	hdFaultWrite    = 2
+	hdFaultShort    = 3
+	hdFaultPointer  = 4
+	hdFaultOverrun  = 5
+	hdFaultArgument = 6
+	hdFaultDropped  = 7
+	hdFaultKilled   = 8
+	hdFaultDelayed  = 9
+)
+
+// hdPlan is struct hd_plan, 136 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -427,12 +441,15 @@ type hdPlan struct {
 	Nholds       uint32 // offset 96
 	Nweights     uint32 // offset 100
 	Ninteresting uint32 // offset 104
-	PadWeights   uint32 // offset 108
+	Fault        uint32 // offset 108
+	FaultThread  uint64 // offset 112
+	FaultIndex   uint64 // offset 120
+	FaultAmount  uint64 // offset 128
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
 const (
-	hdSizeofPlan               = 112
+	hdSizeofPlan               = 136
 	hdOffsetofPlanId           = 0
 	hdOffsetofPlanSeed         = 8
 	hdOffsetofPlanSlack        = 16
@@ -454,7 +471,10 @@ const (
 	hdOffsetofPlanNholds       = 96
 	hdOffsetofPlanNweights     = 100
 	hdOffsetofPlanNinteresting = 104
-	hdOffsetofPlanPadWeights   = 108
+	hdOffsetofPlanFault        = 108
+	hdOffsetofPlanFaultThread  = 112
+	hdOffsetofPlanFaultIndex   = 120
+	hdOffsetofPlanFaultAmount  = 128
 )
 
 // enum hd_record
@@ -497,7 +517,7 @@ const (
 	hdOutExit        = 13
 )
 
-// hdResult is struct hd_result, 112 bytes.
+// hdResult is struct hd_result, 120 bytes.
 type hdResult struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
@@ -519,11 +539,12 @@ type hdResult struct {
 	MetThread   uint32 // offset 92
 	MetOp       uint32 // offset 96
 	Watched     uint64 // offset 104
+	Fault       uint64 // offset 112
 }
 
 // Size and offsets of hdResult as the C compiler has them.
 const (
-	hdSizeofResult              = 112
+	hdSizeofResult              = 120
 	hdOffsetofResultPlan        = 0
 	hdOffsetofResultIndex       = 8
 	hdOffsetofResultSignature   = 16
@@ -544,6 +565,7 @@ const (
 	hdOffsetofResultMetThread   = 92
 	hdOffsetofResultMetOp       = 96
 	hdOffsetofResultWatched     = 104
+	hdOffsetofResultFault       = 112
 )
 
 // enum hd_note
@@ -842,7 +864,7 @@ const (
 	hdOffsetofOmittedSitePad   = 12
 )
 
-// hdShm is struct hd_shm, 370592 bytes.
+// hdShm is struct hd_shm, 370616 bytes.
 type hdShm struct {
 	Magic        uint64              // offset 0
 	Abi          uint32              // offset 8
@@ -868,23 +890,26 @@ type hdShm struct {
 	NprocPages   uint32              // offset 116
 	HeapBase     uint64              // offset 120
 	HeapSize     uint64              // offset 128
-	FatalPc      uint64              // offset 136
-	Message      [1024]uint8         // offset 144
-	PlanRing     hdRing              // offset 1168
-	ResultRing   hdRing              // offset 1296
-	Modules      [256]hdModule       // offset 1424
-	Nomitted     uint32              // offset 152976
-	PadIgnored   uint32              // offset 152980
-	OmittedSites [4096]hdOmittedSite // offset 152984
-	OmittedTimes [64]uint64          // offset 218520
-	Nlate        uint32              // offset 219032
-	PadLate      uint32              // offset 219036
-	Late         [256]hdModule       // offset 219040
+	Vectors      uint64              // offset 136
+	Strings      uint64              // offset 144
+	StringsEnd   uint64              // offset 152
+	FatalPc      uint64              // offset 160
+	Message      [1024]uint8         // offset 168
+	PlanRing     hdRing              // offset 1192
+	ResultRing   hdRing              // offset 1320
+	Modules      [256]hdModule       // offset 1448
+	Nomitted     uint32              // offset 153000
+	PadIgnored   uint32              // offset 153004
+	OmittedSites [4096]hdOmittedSite // offset 153008
+	OmittedTimes [64]uint64          // offset 218544
+	Nlate        uint32              // offset 219056
+	PadLate      uint32              // offset 219060
+	Late         [256]hdModule       // offset 219064
 }
 
 // Size and offsets of hdShm as the C compiler has them.
 const (
-	hdSizeofShm               = 370592
+	hdSizeofShm               = 370616
 	hdOffsetofShmMagic        = 0
 	hdOffsetofShmAbi          = 8
 	hdOffsetofShmPoints       = 12
@@ -909,18 +934,21 @@ const (
 	hdOffsetofShmNprocPages   = 116
 	hdOffsetofShmHeapBase     = 120
 	hdOffsetofShmHeapSize     = 128
-	hdOffsetofShmFatalPc      = 136
-	hdOffsetofShmMessage      = 144
-	hdOffsetofShmPlanRing     = 1168
-	hdOffsetofShmResultRing   = 1296
-	hdOffsetofShmModules      = 1424
-	hdOffsetofShmNomitted     = 152976
-	hdOffsetofShmPadIgnored   = 152980
-	hdOffsetofShmOmittedSites = 152984
-	hdOffsetofShmOmittedTimes = 218520
-	hdOffsetofShmNlate        = 219032
-	hdOffsetofShmPadLate      = 219036
-	hdOffsetofShmLate         = 219040
+	hdOffsetofShmVectors      = 136
+	hdOffsetofShmStrings      = 144
+	hdOffsetofShmStringsEnd   = 152
+	hdOffsetofShmFatalPc      = 160
+	hdOffsetofShmMessage      = 168
+	hdOffsetofShmPlanRing     = 1192
+	hdOffsetofShmResultRing   = 1320
+	hdOffsetofShmModules      = 1448
+	hdOffsetofShmNomitted     = 153000
+	hdOffsetofShmPadIgnored   = 153004
+	hdOffsetofShmOmittedSites = 153008
+	hdOffsetofShmOmittedTimes = 218544
+	hdOffsetofShmNlate        = 219056
+	hdOffsetofShmPadLate      = 219060
+	hdOffsetofShmLate         = 219064
 )
 
 // enum hd_isolation

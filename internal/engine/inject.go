@@ -1,0 +1,327 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/heddle-dev/heddle/internal/analysis/canonical"
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// InjectOptions say which faults to inject.
+type InjectOptions struct {
+	Model        trace.FaultModel
+	Seed         uint64 // of the faults, not of the schedule: that is fair and always the same
+	ExpectStatus int32
+	// At restricts the occasions to instructions; nil for all.
+	At func(trace.Site) bool
+	// Amount replaces the drawn trace.Fault.Amount, unless it is nil.
+	Amount *uint64
+	Memory int64 // bytes for a sanitised execution
+}
+
+// Injector compares executions with a fault to the golden one, which has none (TraceSanitizer, DSN'20).
+type Injector struct {
+	Golden *trace.Trace
+
+	opts      InjectOptions
+	sanitized *canonical.Execution
+	occasions []occasion
+	limit     int // of the accesses of an execution
+	targets   []target.Target
+	others    *replicas
+}
+
+// occasion is where a fault may be injected. For some models these are more than the runtime counts.
+type occasion struct {
+	thread uint64 // its name
+	index  uint64 // among the occasions of the thread
+	event  int    // of the golden execution
+	bits   uint64 // of the access
+}
+
+// Injected is an execution with a fault.
+type Injected struct {
+	Fault      trace.Fault
+	Trace      *trace.Trace          // nil if the execution could not be recorded
+	Comparison *canonical.Comparison // with the golden execution; nil without a trace
+	Outcome    canonical.Outcome
+	Ending     trace.Ending
+	// Unknown says why nothing is known of the outcome: heddle itself could not go on.
+	Unknown string
+}
+
+const (
+	// faultSlack is how many more accesses than the golden execution one with a fault may have, so that an
+	// endless loop does not fill the memory.
+	faultSlack, faultLeast = 4, 10_000
+	// faultDraws is how many faults are drawn, at most, until one has an occasion.
+	faultDraws = 50
+	// faultShortest and faultLongest bound the amount of trace.FaultShort, FaultOverrun and FaultDelayed.
+	faultShortest, faultLongest = 1, 64
+)
+
+// ErrNoOccasion means that the golden execution has no event that a fault of the model could change.
+var ErrNoOccasion = errors.New("the execution has no occasion for a fault of this model")
+
+// NewInjector records the golden execution, which must be clean, and one more, to see that it is the same.
+// The caller closes the Injector before the target.
+func NewInjector(ctx context.Context, t target.Target, opts InjectOptions) (*Injector, error) {
+	x := &Injector{opts: opts, targets: []target.Target{t}}
+	for range 2 {
+		o, err := t.Run(ctx, x.plan(nil))
+		if err == nil {
+			err = unrecorded(t, &o)
+		}
+		if err == nil {
+			err = judge(ctx, &o.Trace.Ending, opts.ExpectStatus, outputsOf(&o.Trace.Header))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if o.Trace.Ending.Kind.Failed() {
+			return nil, fmt.Errorf("the program fails without a fault: %v", o.Trace.Ending.Kind)
+		}
+		if x.Golden == nil {
+			x.Golden = o.Trace
+			if x.sanitized, err = canonical.Sanitize(canonical.Whole(o.Trace), opts.Memory); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		c, err := x.compare(ctx, o.Trace)
+		if err != nil {
+			return nil, err
+		}
+		if c.Deviation != canonical.Same || c.Outcome != canonical.Benign {
+			x.Close()
+			return nil, fmt.Errorf("two executions without a fault differ in %v: a fault's effect cannot be told from that", c.Deviation)
+		}
+	}
+	if !x.Golden.Header.Instrumented {
+		x.Close()
+		return nil, errors.New("the program was not compiled with heddle cc, so its accesses to memory are not seen")
+	}
+	x.limit = faultSlack*len(x.Golden.Events) + faultLeast
+	x.occasions = x.find()
+	if len(x.occasions) == 0 {
+		x.Close()
+		return nil, ErrNoOccasion
+	}
+	return x, nil
+}
+
+// Close removes temporary files and ends the targets that Campaign started.
+func (x *Injector) Close() error {
+	if x.others != nil {
+		x.others.close()
+	}
+	return x.sanitized.Close()
+}
+
+func (x *Injector) plan(f *trace.Fault) schedule.Plan {
+	p := schedule.Plan{
+		Repeat: 1, Policy: schedule.Fair, Delays: schedule.NoDelays, ExpectStatus: x.opts.ExpectStatus, Fault: f,
+		Record: true, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses,
+	}
+	if f == nil {
+		return p
+	}
+	p.MaxAccesses = x.limit
+	if f.Model == trace.FaultDelayed {
+		p.Threads, p.Holds = x.Golden.Threads, []schedule.Hold{x.delay(f)}
+	}
+	return p
+}
+
+// delay returns the hold that delays the event before which f is.
+func (x *Injector) delay(f *trace.Fault) schedule.Hold {
+	ev := &x.Golden.Events[f.Event]
+	h := schedule.Hold{Site: ev.Site, Thread: ev.Thread, Steps: int(f.Amount)}
+	for i := range x.Golden.Events[:f.Event+1] {
+		if other := &x.Golden.Events[i]; other.Thread == ev.Thread && other.Site == ev.Site {
+			h.Arrival++
+		}
+	}
+	return h
+}
+
+// find returns the occasions of the golden execution.
+func (x *Injector) find() (all []occasion) {
+	counts := map[uint64]uint64{}
+	for i := range x.Golden.Events {
+		ev := &x.Golden.Events[i]
+		if !occasionOf(x.opts.Model, ev) || ev.Thread < 0 || int(ev.Thread) >= len(x.Golden.Threads) {
+			continue
+		}
+		name := x.Golden.Threads[ev.Thread].Name
+		if x.opts.At == nil || x.opts.At(ev.Site) {
+			all = append(all, occasion{thread: name, index: counts[name], event: i, bits: max(uint64(ev.Size), 1) * 8})
+		}
+		counts[name]++
+	}
+	return all
+}
+
+// occasionOf reports whether an event may be an occasion. Not every range that is written is one of a call of
+// memcpy, memmove or memset, and not every synchronisation call can be omitted; the runtime decides.
+func occasionOf(m trace.FaultModel, ev *trace.Event) bool {
+	reads := ev.Op == trace.OpRead || ev.Op == trace.OpReadRange
+	writes := ev.Op == trace.OpWrite || ev.Op == trace.OpWriteRange
+	switch m {
+	case trace.FaultRead:
+		return reads
+	case trace.FaultWrite:
+		return writes
+	case trace.FaultKilled:
+		return reads || writes
+	case trace.FaultShort, trace.FaultPointer:
+		return ev.Op == trace.OpMalloc
+	case trace.FaultOverrun:
+		return ev.Op == trace.OpWriteRange
+	case trace.FaultArgument:
+		return ev.Op == trace.OpWriteRange || ev.Op == trace.OpMalloc
+	case trace.FaultDropped, trace.FaultDelayed:
+		switch ops.Does(ev.Op) {
+		case ops.Join, ops.Acquire, ops.AcquireShared, ops.Release, ops.WakeOne, ops.WakeAll, ops.Up, ops.Down, ops.Arrive:
+			return true
+		}
+	}
+	return false
+}
+
+// Occasions returns how many events of the golden execution a fault may be injected at.
+func (x *Injector) Occasions() int { return len(x.occasions) }
+
+// fault draws the try-th fault for number n: of an occasion among all, or of occasion only, unless that is
+// negative.
+func (x *Injector) fault(n, try, only int) trace.Fault {
+	r := rand.New(rand.NewPCG(x.opts.Seed, uint64(n)<<16|uint64(try)))
+	o := x.occasions[r.IntN(len(x.occasions))]
+	if only >= 0 {
+		o = x.occasions[only]
+	}
+	f := trace.Fault{Model: x.opts.Model, Thread: o.thread, Index: o.index, Event: o.event}
+	switch f.Model {
+	case trace.FaultRead, trace.FaultWrite:
+		f.Amount = r.Uint64N(o.bits)
+	case trace.FaultShort, trace.FaultOverrun, trace.FaultDelayed:
+		f.Amount = faultShortest + r.Uint64N(faultLongest)
+	case trace.FaultArgument:
+		f.Amount = r.Uint64N(64)
+	}
+	if x.opts.Amount != nil {
+		f.Amount = *x.opts.Amount
+	}
+	return f
+}
+
+// One injects fault number n, or one at an occasion of the golden execution unless that is negative. If the
+// runtime has no occasion there, it draws others; it returns ErrNoOccasion if it finds none.
+func (x *Injector) One(ctx context.Context, n, only int) (*Injected, error) {
+	return x.inject(ctx, x.targets[0], n, only)
+}
+
+func (x *Injector) inject(ctx context.Context, t target.Target, n, only int) (*Injected, error) {
+	for try := range faultDraws {
+		f := x.fault(n, try, only)
+		o, err := t.Run(ctx, x.plan(&f))
+		if f.Model == trace.FaultDelayed && o.Trace != nil && len(o.Holds) == 1 && o.Holds[0].Held > 0 {
+			o.Trace.Header.Fault = &f // until the hold began, the execution was the golden one
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil:
+			return &Injected{Fault: f, Unknown: err.Error()}, nil
+		case o.Trace != nil && o.Trace.Header.Fault == nil:
+			if only >= 0 {
+				return nil, ErrNoOccasion
+			}
+			continue
+		}
+		in := &Injected{Fault: f, Trace: o.Trace, Ending: o.Ending}
+		if o.Ending.Kind == trace.Unsupported {
+			in.Unknown = o.Ending.Message
+			return in, nil
+		}
+		if o.Trace == nil {
+			in.Outcome = canonical.OutcomeOf(&x.Golden.Ending, &o.Ending)
+			return in, nil
+		}
+		in.Fault = *o.Trace.Header.Fault
+		// A replica's header does not say how the program was started.
+		h := x.Golden.Header
+		h.Fault, h.MaxAccesses, h.Surroundings = o.Trace.Header.Fault, o.Trace.Header.MaxAccesses, o.Trace.Header.Surroundings
+		o.Trace.Header = h
+		if err := judge(ctx, &o.Trace.Ending, x.opts.ExpectStatus, outputsOf(&o.Trace.Header)); err != nil {
+			return nil, err
+		}
+		in.Ending = o.Trace.Ending
+		if in.Comparison, err = x.compare(ctx, o.Trace); err != nil {
+			return nil, err
+		}
+		in.Outcome = in.Comparison.Outcome
+		return in, nil
+	}
+	return nil, ErrNoOccasion
+}
+
+func (x *Injector) compare(ctx context.Context, t *trace.Trace) (*canonical.Comparison, error) {
+	other, err := canonical.Sanitize(canonical.Whole(t), x.opts.Memory)
+	if err != nil {
+		return nil, err
+	}
+	defer other.Close()
+	return canonical.Compare(ctx, x.sanitized, other, nil, nil)
+}
+
+// Campaign injects the faults with the numbers, on so many processes at once if the program's executions
+// share nothing. each is called with every result, from one goroutine at a time, as they come; its error ends
+// the campaign.
+func (x *Injector) Campaign(ctx context.Context, numbers []int, processes int, each func(n int, in *Injected) error) error {
+	if processes > 1 && x.others == nil {
+		if x.others = startReplicas(x.targets[0], min(processes, len(numbers))-1); x.others != nil {
+			x.others.collect(true)
+			x.targets = append(x.targets, x.others.targets...)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	next, queue := 0, slices.Clone(numbers)
+	var group sync.WaitGroup
+	for _, t := range x.targets {
+		group.Go(func() {
+			for {
+				mu.Lock()
+				if next == len(queue) || ctx.Err() != nil {
+					mu.Unlock()
+					return
+				}
+				n := queue[next]
+				next++
+				mu.Unlock()
+				in, err := x.inject(ctx, t, n, -1)
+				mu.Lock()
+				if err == nil {
+					err = each(n, in)
+				}
+				mu.Unlock()
+				if err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}

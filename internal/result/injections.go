@@ -1,0 +1,168 @@
+package result
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/analysis/canonical"
+	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// InjectionsVersion is the version of files of injections.
+const InjectionsVersion = 1
+
+// InjectionsHead is the first line of a file of injections: what was executed, and how faults were drawn.
+// Two files with the same heads have the same faults under the same numbers.
+type InjectionsHead struct {
+	Heddle  string   `json:"heddle"` // "inject"
+	Version int      `json:"version"`
+	Command []string `json:"command"`
+	Build   string   `json:"build"` // of the program
+	Stdin   string   `json:"stdin,omitempty"`
+	Model   string   `json:"model"`
+	Seed    uint64   `json:"seed"`
+	At      string   `json:"at,omitempty"`
+	Amount  *uint64  `json:"amount,omitempty"`
+	// Events and Occasions are of the golden execution.
+	Events    int `json:"events"`
+	Occasions int `json:"occasions"`
+}
+
+// Injection is an execution with a fault, a further line of the file.
+type Injection struct {
+	Number int    `json:"number"` // from 0
+	Thread string `json:"thread"` // that the fault was in, of the golden execution
+	Index  uint64 `json:"index"`  // of the occasion, among the thread's
+	Amount uint64 `json:"amount"`
+	Where  string `json:"where,omitempty"` // the next event's place
+	Event  int    `json:"event"`           // events before the fault
+	// Deviation is none, data, address or control; empty if the execution was not recorded.
+	Deviation string `json:"deviation"`
+	// Outcome is benign, silent data corruption, crash or hang; or unknown, with Why.
+	Outcome string `json:"outcome"`
+	Why     string `json:"why,omitempty"`
+	Ending  string `json:"ending"`
+	// First is the first deviation. Latency is the number of events of the execution from the fault to it, and
+	// Spread how many threads deviate.
+	First   *DeviationEvent `json:"first,omitempty"`
+	Latency int             `json:"latency,omitempty"`
+	Spread  int             `json:"spread,omitempty"`
+	Trace   string          `json:"trace,omitempty"` // file
+}
+
+// OutcomeUnknown is the outcome of an execution that heddle itself could not continue.
+const OutcomeUnknown = "unknown"
+
+// InjectionOf describes an execution with a fault.
+func InjectionOf(n int, in *engine.Injected, golden *trace.Trace, names *CanonicalNames, where func(trace.Site) string) Injection {
+	out := Injection{
+		Number: n, Index: in.Fault.Index, Amount: in.Fault.Amount, Event: in.Fault.Event, Outcome: in.Outcome.String(), Ending: in.Ending.Kind.String(),
+	}
+	for i := range golden.Threads {
+		if golden.Threads[i].Name == in.Fault.Thread {
+			out.Thread = fmt.Sprintf("T%d", i)
+		}
+	}
+	if t := in.Trace; t != nil && in.Fault.Event < len(t.Events) {
+		out.Where = where(t.Events[in.Fault.Event].Site)
+	}
+	if in.Unknown != "" {
+		out.Outcome, out.Why, out.Ending = OutcomeUnknown, in.Unknown, ""
+		return out
+	}
+	if c := in.Comparison; c != nil {
+		d := DeviationsOf(c, false, names, names)
+		out.Deviation, out.First = d.Deviation, d.First
+		for i := range d.Threads {
+			if d.Threads[i].First != nil {
+				out.Spread++
+			}
+		}
+		if out.First != nil && out.First.Trace != nil {
+			out.Latency = max(*out.First.Trace-in.Fault.Event, 0)
+		}
+	}
+	return out
+}
+
+// Injections is the result of a campaign.
+type Injections struct {
+	Head  InjectionsHead `json:"campaign"`
+	File  string         `json:"file"`
+	Total int            `json:"total"`
+	Cells []InjectionsOf `json:"cells"`
+	// Unexplained counts executions with another outcome without a deviation. Of Explained, all other executions
+	// with another outcome, heddle knows where they deviated.
+	Unexplained int  `json:"unexplained"`
+	Explained   int  `json:"explained"`
+	Unknown     int  `json:"unknown"`
+	Complete    bool `json:"complete"`
+}
+
+// InjectionsOf counts the executions with a deviation and an outcome, with the 95 % interval of their part of all.
+type InjectionsOf struct {
+	Deviation string     `json:"deviation"`
+	Outcome   string     `json:"outcome"`
+	Count     int        `json:"count"`
+	Interval  [2]float64 `json:"interval"`
+}
+
+// Add counts an execution.
+func (x *Injections) Add(i *Injection) {
+	x.Total++
+	if i.Outcome == OutcomeUnknown {
+		x.Unknown++
+	} else if i.Outcome != canonical.Benign.String() {
+		if i.Deviation == canonical.Same.String() {
+			x.Unexplained++
+		} else if i.Deviation != "" {
+			x.Explained++
+		}
+	}
+	at := slices.IndexFunc(x.Cells, func(c InjectionsOf) bool { return c.Deviation == i.Deviation && c.Outcome == i.Outcome })
+	if at < 0 {
+		at = len(x.Cells)
+		x.Cells = append(x.Cells, InjectionsOf{Deviation: i.Deviation, Outcome: i.Outcome})
+	}
+	x.Cells[at].Count++
+}
+
+// Finish orders the cells, the most frequent first, and computes their intervals.
+func (x *Injections) Finish() {
+	slices.SortFunc(x.Cells, func(a, b InjectionsOf) int { return b.Count - a.Count })
+	for i := range x.Cells {
+		x.Cells[i].Interval = wilson(x.Cells[i].Count, x.Total)
+	}
+}
+
+// wilson returns the 95 % score interval of a proportion of k in n (Wilson 1927).
+func wilson(k, n int) [2]float64 {
+	if n == 0 {
+		return [2]float64{0, 1}
+	}
+	const z = 1.959963984540054
+	p, m := float64(k)/float64(n), float64(n)
+	centre := (p + z*z/(2*m)) / (1 + z*z/m)
+	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	return [2]float64{max(centre-half, 0), min(centre+half, 1)}
+}
+
+// Print prints the campaign as text.
+func (x *Injections) Print(w io.Writer) {
+	fmt.Fprintf(w, "%s of %s, into %s of an execution of %s\n", wording.Count(x.Total, "fault"), x.Head.Model, wording.Count(x.Head.Occasions, "occasion"), wording.Count(x.Head.Events, "event"))
+	fmt.Fprintf(w, "%-10s %-22s %8s   %s\n", "deviation", "outcome", "faults", "of all, 95 % interval")
+	for _, c := range x.Cells {
+		deviation := c.Deviation
+		if deviation == "" {
+			deviation = "?"
+		}
+		fmt.Fprintf(w, "%-10s %-22s %8s   %.1f %% (%.1f to %.1f)\n", deviation, c.Outcome, wording.Thousands(c.Count), 100*float64(c.Count)/float64(x.Total), 100*c.Interval[0], 100*c.Interval[1])
+	}
+	interval := wilson(x.Unexplained, x.Unexplained+x.Explained)
+	fmt.Fprintf(w, "another outcome without a deviation: %d of %d (95 %% interval to %.2f %%)\n", x.Unexplained, x.Unexplained+x.Explained, 100*interval[1])
+	fmt.Fprintf(w, "written to: %s\n", x.File)
+}
