@@ -33,7 +33,11 @@ func (f exportFlags) chosen(name string, tr *trace.Trace, full bool) export {
 	switch {
 	case f.Markdown:
 		return func(w io.Writer, v *report.View) error {
-			return markdown.Render(w, v, markdown.Options{Trace: name, Schedule: schedule.FormatTrace(tr), Full: full})
+			o := markdown.Options{Trace: name, Full: full}
+			if tr.Header.Recipe == nil { // otherwise the trace alone says how to build the program
+				o.Schedule = schedule.FormatTrace(tr)
+			}
+			return markdown.Render(w, v, o)
 		}
 	case f.Mermaid:
 		return func(w io.Writer, v *report.View) error { return mermaid.Render(w, v, mermaid.Options{Full: full}) }
