@@ -216,3 +216,22 @@ func TestReaders(t *testing.T) {
 		t.Errorf("edges %q, want %q", got, want)
 	}
 }
+
+// A cycle may lead through a join: T0 holds what T1 waits for, and waits for the end of T1.
+func TestJoinInCycle(t *testing.T) {
+	v := &report.View{
+		Columns: []report.Column{{Name: "main"}, {Thread: 1, Name: "worker"}},
+		Places:  []report.Place{{Label: "?"}, {Label: "a.c:3"}},
+		Failure: &report.Failure{
+			Title: "deadlock", Ring: 2, Objects: []string{"mu"},
+			Waits: []report.Wait{
+				{Thread: 0, Object: -1, Place: 1, For: []report.Holder{{Thread: 1}}},
+				{Thread: 1, Object: 0, For: []report.Holder{{Thread: 0}}},
+			},
+		},
+	}
+	want := []string{"o0 -> t0 in the cycle", "t0 -> t1 in the cycle", "t1 -> o0 in the cycle"}
+	if got := dot(t, render(t, v)).edges(); !slices.Equal(got, want) {
+		t.Errorf("edges %q, want %q", got, want)
+	}
+}
