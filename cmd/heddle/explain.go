@@ -113,7 +113,11 @@ func (c *explainCommand) print(a *app, out *explainJSON) {
 		}
 		fmt.Fprintf(a.stdout, "\norder %d%s:\n", i+1, object)
 		for _, e := range out.Events[2*i : 2*i+2] {
-			fmt.Fprintf(a.stdout, "  %s %s, event %s, at %s\n", e.Thread, e.Operation, wording.Thousands(e.Event), e.Where)
+			at := ""
+			if e.Where != "" {
+				at = ", at " + e.Where
+			}
+			fmt.Fprintf(a.stdout, "  %s %s, event %s%s\n", e.Thread, e.Operation, wording.Thousands(e.Event), at)
 			for _, s := range e.Stack {
 				fmt.Fprintf(a.stdout, "    called from %s\n", s)
 			}
