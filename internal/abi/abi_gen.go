@@ -862,7 +862,7 @@ const (
 	OffsetofOmittedSitePad   = 12
 )
 
-// Shm is struct hd_shm, 370616 bytes.
+// Shm is struct hd_shm, 370624 bytes.
 type Shm struct {
 	Magic        uint64            // offset 0
 	Abi          uint32            // offset 8
@@ -880,34 +880,36 @@ type Shm struct {
 	Hosts        uint32            // offset 76
 	State        uint32            // offset 80
 	Stop         uint32            // offset 84
-	Heartbeat    uint64            // offset 88
-	Executions   uint64            // offset 96
-	CurrentPlan  uint32            // offset 104
-	Nmodules     uint32            // offset 108
-	Instrumented uint32            // offset 112
-	NprocPages   uint32            // offset 116
-	HeapBase     uint64            // offset 120
-	HeapSize     uint64            // offset 128
-	Vectors      uint64            // offset 136
-	Strings      uint64            // offset 144
-	StringsEnd   uint64            // offset 152
-	FatalPc      uint64            // offset 160
-	Message      [1024]uint8       // offset 168
-	PlanRing     Ring              // offset 1192
-	ResultRing   Ring              // offset 1320
-	Modules      [256]Module       // offset 1448
-	Nomitted     uint32            // offset 153000
-	PadIgnored   uint32            // offset 153004
-	OmittedSites [4096]OmittedSite // offset 153008
-	OmittedTimes [64]uint64        // offset 218544
-	Nlate        uint32            // offset 219056
-	PadLate      uint32            // offset 219060
-	Late         [256]Module       // offset 219064
+	Changes      uint32            // offset 88
+	PadChanges   uint32            // offset 92
+	Heartbeat    uint64            // offset 96
+	Executions   uint64            // offset 104
+	CurrentPlan  uint32            // offset 112
+	Nmodules     uint32            // offset 116
+	Instrumented uint32            // offset 120
+	NprocPages   uint32            // offset 124
+	HeapBase     uint64            // offset 128
+	HeapSize     uint64            // offset 136
+	Vectors      uint64            // offset 144
+	Strings      uint64            // offset 152
+	StringsEnd   uint64            // offset 160
+	FatalPc      uint64            // offset 168
+	Message      [1024]uint8       // offset 176
+	PlanRing     Ring              // offset 1200
+	ResultRing   Ring              // offset 1328
+	Modules      [256]Module       // offset 1456
+	Nomitted     uint32            // offset 153008
+	PadIgnored   uint32            // offset 153012
+	OmittedSites [4096]OmittedSite // offset 153016
+	OmittedTimes [64]uint64        // offset 218552
+	Nlate        uint32            // offset 219064
+	PadLate      uint32            // offset 219068
+	Late         [256]Module       // offset 219072
 }
 
 // Size and offsets of Shm as the C compiler has them.
 const (
-	SizeofShm               = 370616
+	SizeofShm               = 370624
 	OffsetofShmMagic        = 0
 	OffsetofShmAbi          = 8
 	OffsetofShmPoints       = 12
@@ -924,29 +926,31 @@ const (
 	OffsetofShmHosts        = 76
 	OffsetofShmState        = 80
 	OffsetofShmStop         = 84
-	OffsetofShmHeartbeat    = 88
-	OffsetofShmExecutions   = 96
-	OffsetofShmCurrentPlan  = 104
-	OffsetofShmNmodules     = 108
-	OffsetofShmInstrumented = 112
-	OffsetofShmNprocPages   = 116
-	OffsetofShmHeapBase     = 120
-	OffsetofShmHeapSize     = 128
-	OffsetofShmVectors      = 136
-	OffsetofShmStrings      = 144
-	OffsetofShmStringsEnd   = 152
-	OffsetofShmFatalPc      = 160
-	OffsetofShmMessage      = 168
-	OffsetofShmPlanRing     = 1192
-	OffsetofShmResultRing   = 1320
-	OffsetofShmModules      = 1448
-	OffsetofShmNomitted     = 153000
-	OffsetofShmPadIgnored   = 153004
-	OffsetofShmOmittedSites = 153008
-	OffsetofShmOmittedTimes = 218544
-	OffsetofShmNlate        = 219056
-	OffsetofShmPadLate      = 219060
-	OffsetofShmLate         = 219064
+	OffsetofShmChanges      = 88
+	OffsetofShmPadChanges   = 92
+	OffsetofShmHeartbeat    = 96
+	OffsetofShmExecutions   = 104
+	OffsetofShmCurrentPlan  = 112
+	OffsetofShmNmodules     = 116
+	OffsetofShmInstrumented = 120
+	OffsetofShmNprocPages   = 124
+	OffsetofShmHeapBase     = 128
+	OffsetofShmHeapSize     = 136
+	OffsetofShmVectors      = 144
+	OffsetofShmStrings      = 152
+	OffsetofShmStringsEnd   = 160
+	OffsetofShmFatalPc      = 168
+	OffsetofShmMessage      = 176
+	OffsetofShmPlanRing     = 1200
+	OffsetofShmResultRing   = 1328
+	OffsetofShmModules      = 1456
+	OffsetofShmNomitted     = 153008
+	OffsetofShmPadIgnored   = 153012
+	OffsetofShmOmittedSites = 153016
+	OffsetofShmOmittedTimes = 218552
+	OffsetofShmNlate        = 219064
+	OffsetofShmPadLate      = 219068
+	OffsetofShmLate         = 219072
 )
 
 // enum hd_isolation

@@ -682,6 +682,8 @@ struct hd_shm {
   uint32_t hosts;       // initial number of host threads [C]; raised by a process that needs more and cannot create them [R]
   uint32_t state;        // enum hd_state [R], futex word, release
   uint32_t stop;         // 1: exit after this execution [C]
+  uint32_t changes;      // changes to files that the running execution has yet to undo [R]; the controller asks it to end before it kills the process
+  uint32_t pad_changes;
   uint64_t heartbeat;    // executions ended + scheduling points [R], relaxed; for the watchdog
   uint64_t executions;   // [R], relaxed
   uint32_t current_plan; // low bits of the plan id being run [R]; for the watchdog

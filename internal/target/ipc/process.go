@@ -430,12 +430,31 @@ func (p *Process) kill() {
 	}
 }
 
+// restoring is how long a process may take to end an execution that has changed files, and to undo that.
+const restoring = 2 * time.Second
+
+// restored ends an execution that has changed files, so that the process undoes the changes: as for the
+// watchdog, a handler ends it at the interrupted instruction or at its next scheduling point.
+func (p *Process) restored() {
+	if p.quit == 0 || atomic.LoadUint32(&p.shm.Changes) == 0 {
+		return
+	}
+	end := time.Now().Add(restoring)
+	for asked := false; p.Alive() && atomic.LoadUint32(&p.shm.Changes) > 0 && time.Now().Before(end); asked = true {
+		if !asked {
+			unix.Kill(p.Pid(), p.quit)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // Close ends the process and frees its memory. It may be called again.
 func (p *Process) Close() {
 	if p.mem == nil {
 		return
 	}
 	atomic.StoreUint32(&p.shm.Stop, 1)
+	p.restored()
 	p.kill()
 	if p.Closing != nil {
 		p.Closing(p.shm)

@@ -27,6 +27,7 @@ void hd_attach(void) {
   hd_sys(SYS_close_range, HD_SHM_FD, ~0u, 0);
   hd_shm = (struct hd_shm *)p;
   hd_controller = hd_sys(SYS_getppid, 0, 0, 0);
+  hd_process = hd_sys(SYS_getpid, 0, 0, 0);
   hd_mode = HD_EARLY;
   if (hd_shm->abi != HD_ABI_VERSION || hd_shm->size_event != sizeof(struct hd_event) ||
       hd_shm->size_plan != sizeof(struct hd_plan) || hd_shm->size_result != sizeof(struct hd_result) ||

@@ -14,6 +14,7 @@
 #include "core/own_memory.h"
 #include "core/policy.h"
 #include "core/registration.h"
+#include "core/virtual_time.h"
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/threads.h"
@@ -48,7 +49,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.unjoined = 0;
   hd.last = ~0u;
   hd.points = hd.switches = hd.preemptions = hd.deviations = 0;
-  hd.vtime = 0;
+  hd.vtime = hd_vtime_at_main;
   hd.next_deadline = ~0ull;
   hd.arrivals = 0;
   hd.progress_at = 0;

@@ -28,6 +28,8 @@ bool hd_real_is(const void *p, const char *name); // p is the libc function name
 #define HD_INTERPOSE(ret, name, parameters, arguments) HD_INTERPOSE_WHILE(hd_active(), ret, name, parameters, arguments)
 // Like HD_INTERPOSE, but replaces libc's function for the whole life of a controlled process.
 #define HD_INTERPOSE_CONTROLLED(ret, name, parameters, arguments) HD_INTERPOSE_WHILE(hd_controlled(), ret, name, parameters, arguments)
+// Like HD_INTERPOSE, but from the constructors on (hd_machine_is_modelled), where no thread is running.
+#define HD_INTERPOSE_MODELLED(ret, name, parameters, arguments) HD_INTERPOSE_WHILE(hd_machine_is_modelled(), ret, name, parameters, arguments)
 #define HD_INTERPOSE_WHILE(condition, ret, name, parameters, arguments) \
   static inline __attribute__((always_inline)) ret interposed_##name parameters; \
   HD_EXPORT ret name parameters { \

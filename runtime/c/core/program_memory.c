@@ -32,7 +32,7 @@ HD_PROGACCESS void hd_fetch(void *to, const void *p, uint32_t size, uint64_t pc)
 }
 
 HD_PROGACCESS void hd_refresh(void *p, uint32_t size, uint64_t pc) {
-  hd.cur->pend.pc = pc;
+  if (hd_active()) hd.cur->pend.pc = pc; // before main, no thread is running
   volatile char *c = p;
   c[0] = c[0];
   c[size - 1] = c[size - 1];

@@ -7,6 +7,7 @@ enum { WAKE_BYTES = 512 << 10 };
 
 struct hd_shm *hd_shm;
 long hd_controller;
+long hd_process;
 
 static struct hd_rec_header *open_rec;
 static uint32_t rec_size;
@@ -49,7 +50,9 @@ static void *out_begin(uint32_t type, uint32_t payload) {
     uint64_t tail = __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE);
     if (head + pad + need - tail <= size) break;
     ring_wait(&r->tail_waiters, &r->tail_seq, &r->tail, tail);
-    if (__atomic_load_n(&hd_shm->stop, __ATOMIC_ACQUIRE)) hd_sys(SYS_exit_group, 0, 0, 0);
+    if (!__atomic_load_n(&hd_shm->stop, __ATOMIC_ACQUIRE)) continue;
+    if (!hd_shm->changes) hd_sys(SYS_exit_group, 0, 0, 0);
+    break; // nobody reads any more, and the files are yet to be restored
   }
   if (pad) {
     struct hd_rec_header *p = (void *)(base + pos);

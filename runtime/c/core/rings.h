@@ -4,6 +4,7 @@
 #include "core/base.h"
 
 extern HD_OWN struct hd_shm *hd_shm;
+extern long hd_process;    // the process's own id as the kernel has it, which is main's thread's; of a forked execution, its parent's
 extern long hd_controller; // the controller's process id; it has died once getppid returns another
 void hd_out(uint32_t type, const void *data, uint32_t n);
 void hd_out2(uint32_t type, const void *a, uint32_t na, const void *b, uint32_t nb);

@@ -17,6 +17,8 @@
 #include "core/sched.h"
 #include "core/virtual_time.h"
 
+uint64_t hd_vtime_at_main;
+
 enum {
   DRIFT = 10000,             // ns of the first step of time, which doubles up to LARGEST
   EVERY = 64,                // points between two steps of time in a long execution

@@ -66,11 +66,17 @@ static const char *name_in(char *pool, uint64_t *used, const char *s) {
   return p;
 }
 
+static void count(uint32_t n) {
+  nsteps = n;
+  __atomic_store_n(&hd_shm->changes, n, __ATOMIC_RELAXED);
+}
+
 static struct undo *step(int what, const char *path) {
   start();
   if (nsteps == MAX_UNDO) hd_unsupported("more than 8192 changes to files in one execution");
-  struct undo *u = &steps[nsteps++];
+  struct undo *u = &steps[nsteps];
   *u = (struct undo){ .what = what, .path = name_in(text, &text_used, path) };
+  count(nsteps + 1);
   return u;
 }
 
@@ -251,7 +257,7 @@ static void fill(const struct undo *u, int flags) {
 
 void hd_undo(void) {
   while (nsteps) {
-    const struct undo *u = &steps[--nsteps];
+    const struct undo *u = &steps[nsteps - 1];
     long r = 0;
     switch (u->what) {
     case CREATED: r = hd_sys(SYS_unlink, u->path, 0, 0); if (r == -ENOENT) r = 0; break;
@@ -272,6 +278,7 @@ void hd_undo(void) {
       break;
     }
     if (r < 0) failed(u->path, r);
+    count(nsteps - 1);
   }
   nseen = 0;
   text_used = 0;
@@ -307,7 +314,7 @@ static int unlink_at(int dir, const char *user, int flags, uint64_t pc) {
   uint32_t before = nsteps;
   losing(dir, path);
   long r = hd_sys(SYS_unlinkat, dir, path, flags);
-  if (r < 0) nsteps = before;
+  if (r < 0) count(before);
   return finish(t, r);
 }
 
@@ -328,7 +335,7 @@ static int rename_at(int from_dir, const char *from_user, int to_dir, const char
   struct undo *u = step(MOVED, absolute(full, from_dir, from));
   u->to = name_in(text, &text_used, absolute(full, to_dir, to));
   long r = hd_sys6(SYS_renameat2, from_dir, (long)from, to_dir, (long)to, flags, 0);
-  if (r < 0) nsteps = before;
+  if (r < 0) count(before);
   return finish(t, r);
 }
 

@@ -16,6 +16,8 @@
 
 // A random word depends only on the thread and on the number of words it has drawn.
 static uint64_t word(void) {
+  static uint64_t early; // words drawn before main
+  if (HD_UNLIKELY(!hd_active())) return hd_mix(0x6561726c79ull, ++early);
   struct hd_thread *t = hd.cur;
   return hd_mix(t->name, 0x100000000ull + ++t->nrandom);
 }
@@ -34,26 +36,26 @@ void hd_nondeterminism_init(void) {
   if (p) { p[0] = 0x6865646c65000001; p[1] = 0x72616e646f6d0002; }
 }
 
-HD_INTERPOSE(ssize_t, getrandom, (void *p, size_t n, unsigned flags), (p, n, flags)) {
+HD_INTERPOSE_MODELLED(ssize_t, getrandom, (void *p, size_t n, unsigned flags), (p, n, flags)) {
   if (flags & ~7u) { errno = EINVAL; return -1; }
-  hd.cur->pend.pc = HD_RA;
+  if (hd_active()) hd.cur->pend.pc = HD_RA;
   draw(p, n);
   return (ssize_t)n;
 }
-HD_INTERPOSE(int, getentropy, (void *p, size_t n), (p, n)) {
+HD_INTERPOSE_MODELLED(int, getentropy, (void *p, size_t n), (p, n)) {
   if (n > 256) { errno = EIO; return -1; }
-  hd.cur->pend.pc = HD_RA;
+  if (hd_active()) hd.cur->pend.pc = HD_RA;
   draw(p, n);
   return 0;
 }
-HD_INTERPOSE(void, arc4random_buf, (void *p, size_t n), (p, n)) {
-  hd.cur->pend.pc = HD_RA;
+HD_INTERPOSE_MODELLED(void, arc4random_buf, (void *p, size_t n), (p, n)) {
+  if (hd_active()) hd.cur->pend.pc = HD_RA;
   draw(p, n);
 }
-HD_INTERPOSE(uint32_t, arc4random, (void), ()) { return (uint32_t)word(); }
-HD_EXPORT uint32_t arc4random_uniform(uint32_t n) { return !hd_active() ? REAL(arc4random_uniform)(n) : n ? (uint32_t)word() % n : 0; }
+HD_INTERPOSE_MODELLED(uint32_t, arc4random, (void), ()) { return (uint32_t)word(); }
+HD_EXPORT uint32_t arc4random_uniform(uint32_t n) { return !hd_machine_is_modelled() ? REAL(arc4random_uniform)(n) : n ? (uint32_t)word() % n : 0; }
 // std::random_device::_M_getval()
-HD_INTERPOSE(unsigned, _ZNSt13random_device9_M_getvalEv, (void *self), (self)) { return (unsigned)word(); }
+HD_INTERPOSE_MODELLED(unsigned, _ZNSt13random_device9_M_getvalEv, (void *self), (self)) { return (unsigned)word(); }
 
 // ---- identifiers
 HD_EXPORT pid_t getpid(void) { return hd_active() ? hd_pid() : (pid_t)hd_sys(SYS_getpid, 0, 0, 0); }

@@ -13,6 +13,7 @@
 #include "core/program_memory.h"
 #include "core/progress.h"
 #include "core/registration.h"
+#include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
 #include "core/threads.h"
@@ -32,10 +33,24 @@ static HD_PROGACCESS int kind_of(volatile struct mutex *m) {
   return m->kind = m->kind;
 }
 
+static void link_robust(struct mutex *m, struct hd_thread *t);
+
+// A mutex that main's thread has locked before main has the kernel's number of that thread as owner, as libc
+// wrote it. Numbers of threads are smaller, unless the process has a very small identifier.
+static HD_PROGACCESS void adopt(struct mutex *m) {
+  if (HD_LIKELY(m->owner <= hd.nborn) || !(m->lock & LOCKED) || m->owner != (uint32_t)hd_process) return;
+  m->owner = 1; // main's number + 1
+  if (!(m->kind & ROBUST)) return;
+  m->state = SOUND;
+  struct hd_thread *owner = hd_thread_numbered(0);
+  if (owner) link_robust(m, owner);
+}
+
 static struct mutex *usable(void *p, uint64_t pc) {
   hd.cur->pend.pc = pc; // where a fault in what follows is reported
   hd_check_live(p, pc);
   if (kind_of(p) == DESTROYED) hd_misuse(pc, (uint64_t)p, "use of a destroyed mutex");
+  adopt(p);
   return p;
 }
 

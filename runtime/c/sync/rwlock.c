@@ -75,26 +75,67 @@ static int timed(void *l, uint64_t pc, bool write, int clock, const struct times
   return lock(l, pc, write ? HD_OP_RWLOCK_TIMEDWRLOCK : HD_OP_RWLOCK_TIMEDRDLOCK, write, false, &d);
 }
 
-HD_INTERPOSE(int, pthread_rwlock_rdlock, (pthread_rwlock_t *l), (l)) { return lock(l, HD_RA, HD_OP_RWLOCK_RDLOCK, false, false, NULL); }
-HD_INTERPOSE(int, pthread_rwlock_wrlock, (pthread_rwlock_t *l), (l)) { return lock(l, HD_RA, HD_OP_RWLOCK_WRLOCK, true, false, NULL); }
-HD_INTERPOSE(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *l), (l)) {
+// ---- before main, where libc's state of a lock would mean something else later. A lock that is held when main
+// begins is main's. Threads that constructors create run in parallel.
+static int early_guard;
+static int early(void *p, bool write, bool try) {
+  struct rwlock *l = p;
+  for (;; REAL(sched_yield)()) {
+    while (__atomic_exchange_n(&early_guard, 1, __ATOMIC_ACQUIRE)) REAL(sched_yield)();
+    bool free = !l->writer && !(write && l->readers);
+    if (free && write) l->writer = 1; // main's number + 1
+    else if (free) l->readers++;
+    __atomic_store_n(&early_guard, 0, __ATOMIC_RELEASE);
+    if (free) return 0;
+    if (try) return EBUSY;
+  }
+}
+
+static int early_unlock(void *p) {
+  struct rwlock *l = p;
+  while (__atomic_exchange_n(&early_guard, 1, __ATOMIC_ACQUIRE)) REAL(sched_yield)();
+  if (l->writer) l->writer = 0;
+  else if (l->readers) l->readers--;
+  __atomic_store_n(&early_guard, 0, __ATOMIC_RELEASE);
+  return 0;
+}
+
+#define EARLY(write, try) if (HD_UNLIKELY(!hd_active())) return early(l, write, try)
+HD_INTERPOSE_MODELLED(int, pthread_rwlock_rdlock, (pthread_rwlock_t *l), (l)) {
+  EARLY(false, false);
+  return lock(l, HD_RA, HD_OP_RWLOCK_RDLOCK, false, false, NULL);
+}
+HD_INTERPOSE_MODELLED(int, pthread_rwlock_wrlock, (pthread_rwlock_t *l), (l)) {
+  EARLY(true, false);
+  return lock(l, HD_RA, HD_OP_RWLOCK_WRLOCK, true, false, NULL);
+}
+HD_INTERPOSE_MODELLED(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *l), (l)) {
+  EARLY(false, true);
   return lock(l, HD_RA, HD_OP_RWLOCK_TRYRDLOCK, false, true, NULL);
 }
-HD_INTERPOSE(int, pthread_rwlock_trywrlock, (pthread_rwlock_t *l), (l)) { return lock(l, HD_RA, HD_OP_RWLOCK_TRYWRLOCK, true, true, NULL); }
-HD_INTERPOSE(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t *l, const struct timespec *abs), (l, abs)) {
+HD_INTERPOSE_MODELLED(int, pthread_rwlock_trywrlock, (pthread_rwlock_t *l), (l)) {
+  EARLY(true, true);
+  return lock(l, HD_RA, HD_OP_RWLOCK_TRYWRLOCK, true, true, NULL);
+}
+HD_INTERPOSE_MODELLED(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t *l, const struct timespec *abs), (l, abs)) {
+  EARLY(false, false);
   return timed(l, HD_RA, false, CLOCK_REALTIME, abs);
 }
-HD_INTERPOSE(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t *l, const struct timespec *abs), (l, abs)) {
+HD_INTERPOSE_MODELLED(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t *l, const struct timespec *abs), (l, abs)) {
+  EARLY(true, false);
   return timed(l, HD_RA, true, CLOCK_REALTIME, abs);
 }
-HD_INTERPOSE(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs), (l, clock, abs)) {
+HD_INTERPOSE_MODELLED(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs), (l, clock, abs)) {
+  EARLY(false, false);
   return timed(l, HD_RA, false, clock, abs);
 }
-HD_INTERPOSE(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs), (l, clock, abs)) {
+HD_INTERPOSE_MODELLED(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t *l, clockid_t clock, const struct timespec *abs), (l, clock, abs)) {
+  EARLY(true, false);
   return timed(l, HD_RA, true, clock, abs);
 }
 
-HD_INTERPOSE(int, pthread_rwlock_unlock, (pthread_rwlock_t *p), (p)) {
+HD_INTERPOSE_MODELLED(int, pthread_rwlock_unlock, (pthread_rwlock_t *p), (p)) {
+  if (HD_UNLIKELY(!hd_active())) return early_unlock(p);
   struct rwlock *l = usable(p, HD_RA);
   if (hd_omits_unlock(l, 0)) return 0;
   struct hd_thread *t = hd_op(HD_OP_RWLOCK_UNLOCK, HD_RA, (uint64_t)p);

@@ -38,6 +38,7 @@ static HD_COLD void long_look(struct hd_thread *t, uint64_t pc) {
 }
 
 static uint64_t now(uint64_t pc) {
+  if (HD_UNLIKELY(!hd_active())) return hd_vtime_at_main += HD_CLOCK_NS;
   struct hd_thread *t = hd.cur;
   if (t->clock.looks_at != hd.points) {
     t->clock.looks_at = hd.points;
@@ -52,14 +53,14 @@ static void split(struct timespec *ts, uint64_t ns) {
   ts->tv_nsec = (long)(ns % 1000000000);
 }
 
-HD_INTERPOSE(int, clock_gettime, (clockid_t clock, struct timespec *ts), (clock, ts)) {
+HD_INTERPOSE_MODELLED(int, clock_gettime, (clockid_t clock, struct timespec *ts), (clock, ts)) {
   if (!exists(clock)) { errno = EINVAL; return -1; }
   hd_refresh(ts, sizeof *ts, HD_RA);
   split(ts, hd_clock_origin(clock) + now(HD_RA));
   return 0;
 }
 
-HD_INTERPOSE(int, gettimeofday, (struct timeval *restrict tv, void *restrict tz), (tv, tz)) {
+HD_INTERPOSE_MODELLED(int, gettimeofday, (struct timeval *restrict tv, void *restrict tz), (tv, tz)) {
   hd_refresh(tv, sizeof *tv, HD_RA);
   uint64_t at = hd_clock_origin(CLOCK_REALTIME) + now(HD_RA);
   tv->tv_sec = (time_t)(at / 1000000000);
@@ -67,15 +68,15 @@ HD_INTERPOSE(int, gettimeofday, (struct timeval *restrict tv, void *restrict tz)
   return 0;
 }
 
-HD_INTERPOSE(time_t, time, (time_t *out), (out)) {
+HD_INTERPOSE_MODELLED(time_t, time, (time_t *out), (out)) {
   time_t t = (time_t)((hd_clock_origin(CLOCK_REALTIME) + now(HD_RA)) / 1000000000);
   if (out) *out = t;
   return t;
 }
 
-HD_INTERPOSE(clock_t, clock, (void), ()) { return (clock_t)(now(HD_RA) / 1000); }
+HD_INTERPOSE_MODELLED(clock_t, clock, (void), ()) { return (clock_t)(now(HD_RA) / 1000); }
 
-HD_INTERPOSE(int, timespec_get, (struct timespec *ts, int base), (ts, base)) {
+HD_INTERPOSE_MODELLED(int, timespec_get, (struct timespec *ts, int base), (ts, base)) {
   if (base != TIME_UTC) return 0;
   split(ts, hd_clock_origin(CLOCK_REALTIME) + now(HD_RA));
   return base;
@@ -87,7 +88,7 @@ HD_EXPORT int timespec_getres(struct timespec *ts, int base) {
   return base;
 }
 
-HD_INTERPOSE(int, clock_getres, (clockid_t clock, struct timespec *ts), (clock, ts)) {
+HD_INTERPOSE_MODELLED(int, clock_getres, (clockid_t clock, struct timespec *ts), (clock, ts)) {
   if (!exists(clock)) { errno = EINVAL; return -1; }
   bool coarse = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE;
   if (ts) {
@@ -97,14 +98,14 @@ HD_INTERPOSE(int, clock_getres, (clockid_t clock, struct timespec *ts), (clock, 
   return 0;
 }
 
-HD_INTERPOSE(int, clock_getcpuclockid, (pid_t pid, clockid_t *clock), (pid, clock)) {
+HD_INTERPOSE_MODELLED(int, clock_getcpuclockid, (pid_t pid, clockid_t *clock), (pid, clock)) {
   if (pid && pid != hd_pid()) return ESRCH;
   *clock = CLOCK_PROCESS_CPUTIME_ID;
   return 0;
 }
 
 // All time is spent computing, none of it in the kernel.
-HD_INTERPOSE(clock_t, times, (struct tms *t), (t)) {
+HD_INTERPOSE_MODELLED(clock_t, times, (struct tms *t), (t)) {
   uint64_t at = now(HD_RA);
   if (t) {
     hd_refresh(t, sizeof *t, HD_RA);
@@ -113,7 +114,7 @@ HD_INTERPOSE(clock_t, times, (struct tms *t), (t)) {
   return (clock_t)((hd_clock_origin(CLOCK_MONOTONIC) + at) / 10000000);
 }
 
-HD_INTERPOSE(int, getrusage, (int who, struct rusage *r), (who, r)) {
+HD_INTERPOSE_MODELLED(int, getrusage, (int who, struct rusage *r), (who, r)) {
   if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD) { errno = EINVAL; return -1; }
   hd_refresh(r, sizeof *r, HD_RA);
   hd_fill(r, 0, sizeof *r);

@@ -864,7 +864,7 @@ const (
 	hdOffsetofOmittedSitePad   = 12
 )
 
-// hdShm is struct hd_shm, 370616 bytes.
+// hdShm is struct hd_shm, 370624 bytes.
 type hdShm struct {
 	Magic        uint64              // offset 0
 	Abi          uint32              // offset 8
@@ -882,34 +882,36 @@ type hdShm struct {
 	Hosts        uint32              // offset 76
 	State        uint32              // offset 80
 	Stop         uint32              // offset 84
-	Heartbeat    uint64              // offset 88
-	Executions   uint64              // offset 96
-	CurrentPlan  uint32              // offset 104
-	Nmodules     uint32              // offset 108
-	Instrumented uint32              // offset 112
-	NprocPages   uint32              // offset 116
-	HeapBase     uint64              // offset 120
-	HeapSize     uint64              // offset 128
-	Vectors      uint64              // offset 136
-	Strings      uint64              // offset 144
-	StringsEnd   uint64              // offset 152
-	FatalPc      uint64              // offset 160
-	Message      [1024]uint8         // offset 168
-	PlanRing     hdRing              // offset 1192
-	ResultRing   hdRing              // offset 1320
-	Modules      [256]hdModule       // offset 1448
-	Nomitted     uint32              // offset 153000
-	PadIgnored   uint32              // offset 153004
-	OmittedSites [4096]hdOmittedSite // offset 153008
-	OmittedTimes [64]uint64          // offset 218544
-	Nlate        uint32              // offset 219056
-	PadLate      uint32              // offset 219060
-	Late         [256]hdModule       // offset 219064
+	Changes      uint32              // offset 88
+	PadChanges   uint32              // offset 92
+	Heartbeat    uint64              // offset 96
+	Executions   uint64              // offset 104
+	CurrentPlan  uint32              // offset 112
+	Nmodules     uint32              // offset 116
+	Instrumented uint32              // offset 120
+	NprocPages   uint32              // offset 124
+	HeapBase     uint64              // offset 128
+	HeapSize     uint64              // offset 136
+	Vectors      uint64              // offset 144
+	Strings      uint64              // offset 152
+	StringsEnd   uint64              // offset 160
+	FatalPc      uint64              // offset 168
+	Message      [1024]uint8         // offset 176
+	PlanRing     hdRing              // offset 1200
+	ResultRing   hdRing              // offset 1328
+	Modules      [256]hdModule       // offset 1456
+	Nomitted     uint32              // offset 153008
+	PadIgnored   uint32              // offset 153012
+	OmittedSites [4096]hdOmittedSite // offset 153016
+	OmittedTimes [64]uint64          // offset 218552
+	Nlate        uint32              // offset 219064
+	PadLate      uint32              // offset 219068
+	Late         [256]hdModule       // offset 219072
 }
 
 // Size and offsets of hdShm as the C compiler has them.
 const (
-	hdSizeofShm               = 370616
+	hdSizeofShm               = 370624
 	hdOffsetofShmMagic        = 0
 	hdOffsetofShmAbi          = 8
 	hdOffsetofShmPoints       = 12
@@ -926,29 +928,31 @@ const (
 	hdOffsetofShmHosts        = 76
 	hdOffsetofShmState        = 80
 	hdOffsetofShmStop         = 84
-	hdOffsetofShmHeartbeat    = 88
-	hdOffsetofShmExecutions   = 96
-	hdOffsetofShmCurrentPlan  = 104
-	hdOffsetofShmNmodules     = 108
-	hdOffsetofShmInstrumented = 112
-	hdOffsetofShmNprocPages   = 116
-	hdOffsetofShmHeapBase     = 120
-	hdOffsetofShmHeapSize     = 128
-	hdOffsetofShmVectors      = 136
-	hdOffsetofShmStrings      = 144
-	hdOffsetofShmStringsEnd   = 152
-	hdOffsetofShmFatalPc      = 160
-	hdOffsetofShmMessage      = 168
-	hdOffsetofShmPlanRing     = 1192
-	hdOffsetofShmResultRing   = 1320
-	hdOffsetofShmModules      = 1448
-	hdOffsetofShmNomitted     = 153000
-	hdOffsetofShmPadIgnored   = 153004
-	hdOffsetofShmOmittedSites = 153008
-	hdOffsetofShmOmittedTimes = 218544
-	hdOffsetofShmNlate        = 219056
-	hdOffsetofShmPadLate      = 219060
-	hdOffsetofShmLate         = 219064
+	hdOffsetofShmChanges      = 88
+	hdOffsetofShmPadChanges   = 92
+	hdOffsetofShmHeartbeat    = 96
+	hdOffsetofShmExecutions   = 104
+	hdOffsetofShmCurrentPlan  = 112
+	hdOffsetofShmNmodules     = 116
+	hdOffsetofShmInstrumented = 120
+	hdOffsetofShmNprocPages   = 124
+	hdOffsetofShmHeapBase     = 128
+	hdOffsetofShmHeapSize     = 136
+	hdOffsetofShmVectors      = 144
+	hdOffsetofShmStrings      = 152
+	hdOffsetofShmStringsEnd   = 160
+	hdOffsetofShmFatalPc      = 168
+	hdOffsetofShmMessage      = 176
+	hdOffsetofShmPlanRing     = 1200
+	hdOffsetofShmResultRing   = 1328
+	hdOffsetofShmModules      = 1456
+	hdOffsetofShmNomitted     = 153008
+	hdOffsetofShmPadIgnored   = 153012
+	hdOffsetofShmOmittedSites = 153016
+	hdOffsetofShmOmittedTimes = 218552
+	hdOffsetofShmNlate        = 219064
+	hdOffsetofShmPadLate      = 219068
+	hdOffsetofShmLate         = 219072
 )
 
 // enum hd_isolation
