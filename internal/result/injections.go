@@ -36,10 +36,10 @@ type InjectionsHead struct {
 type Injection struct {
 	Number int    `json:"number"` // from 0
 	Thread string `json:"thread"` // that the fault was in, of the golden execution
-	Index  uint64 `json:"index"`  // of the occasion, among the thread's
+	Index  uint64 `json:"index"`  // of the occasion, among the thread's at the place
 	Amount uint64 `json:"amount"`
-	Where  string `json:"where,omitempty"` // the next event's place
-	Event  int    `json:"event"`           // events before the fault
+	Where  string `json:"where"` // the place of the event or call
+	Event  int    `json:"event"` // events before the fault
 	// Deviation is none, data, address or control; empty if the execution was not recorded.
 	Deviation string `json:"deviation"`
 	// Outcome is benign, silent data corruption, crash or hang; or unknown, with Why.
@@ -67,9 +67,7 @@ func InjectionOf(n int, in *engine.Injected, golden *trace.Trace, names *Canonic
 			out.Thread = fmt.Sprintf("T%d", i)
 		}
 	}
-	if t := in.Trace; t != nil && in.Fault.Event < len(t.Events) {
-		out.Where = where(t.Events[in.Fault.Event].Site)
-	}
+	out.Where = where(in.Fault.Site)
 	if in.Unknown != "" {
 		out.Outcome, out.Why, out.Ending = OutcomeUnknown, in.Unknown, ""
 		return out

@@ -8,11 +8,12 @@
 #include "core/event.h"
 #include "core/injection.h"
 #include "core/libc.h"
+#include "core/modules.h"
 #include "core/outcome.h"
 
 uint32_t hd_injectable;
 bool hd_inject_open;
-static uint64_t occasions; // of the plan's thread
+static uint64_t occasions; // of the plan's thread at the plan's instruction
 static struct { uint64_t addr; uint8_t mask; } flip; // mask 0: none
 static struct { uint64_t addr; uint32_t size; uint64_t word[2]; } before; // what a write replaces, the first 16 bytes
 
@@ -29,8 +30,8 @@ static void injected(void) {
   hd.result.fault = hd_events_sent() + 1;
 }
 
-bool hd_inject_due(uint32_t model) {
-  if (!hd_active() || hd_injectable != model || hd.cur->name != hd.plan.fault_thread) return false;
+bool hd_inject_due(uint64_t pc) {
+  if (!hd_active() || hd.cur->name != hd.plan.fault_thread || hd_name(pc) != hd.plan.fault_site) return false;
   if (occasions++ != hd.plan.fault_index) return false;
   injected();
   return true;
@@ -49,8 +50,8 @@ static void choose(uint64_t addr, uint64_t size) {
   flip.mask = (uint8_t)(1u << bit % 8);
 }
 
-void hd_inject_reads(uint64_t addr, uint64_t size) {
-  if (!hd_injects(HD_FAULT_READ)) return;
+void hd_inject_reads(uint64_t addr, uint64_t size, uint64_t pc) {
+  if (!hd_injects(HD_FAULT_READ, pc)) return;
   choose(addr, size);
   hd_inject_open = invert();
   if (!hd_inject_open) hd.result.fault = 0;
@@ -61,8 +62,8 @@ static void read_words(uint64_t word[2]) {
   word[1] = before.size > 8 ? hd_word_at(before.addr + 8, before.size - 8) : 0;
 }
 
-void hd_inject_writes(uint64_t addr, uint64_t size) {
-  if (!hd_injects(HD_FAULT_WRITE)) return;
+void hd_inject_writes(uint64_t addr, uint64_t size, uint64_t pc) {
+  if (!hd_injects(HD_FAULT_WRITE, pc)) return;
   choose(addr, size);
   hd_inject_open = true;
   before.addr = addr;
@@ -82,21 +83,22 @@ void hd_inject_close(void) {
   invert();
 }
 
-void hd_inject_kills(void) {
-  if (!hd_injects(HD_FAULT_KILLED)) return;
+void hd_inject_kills(uint64_t pc) {
+  if (!hd_injects(HD_FAULT_KILLED, pc)) return;
   hd.cur->cancel |= HD_CANCEL_LEAVING;
   hd.cur->ret = NULL;
   REAL(pthread_exit)(NULL);
 }
 
-uint64_t hd_inject_length(uint64_t n) {
-  if (hd_injects(HD_FAULT_OVERRUN)) return n + hd.plan.fault_amount;
-  if (hd_injects(HD_FAULT_ARGUMENT)) return n ^ 1ull << hd.plan.fault_amount % 64;
+uint64_t hd_inject_length(uint64_t n, uint64_t pc) {
+  if (!n) return 0; // no event
+  if (hd_injects(HD_FAULT_OVERRUN, pc)) return n + hd.plan.fault_amount;
+  if (hd_injects(HD_FAULT_ARGUMENT, pc)) return n ^ 1ull << hd.plan.fault_amount % 64;
   return n;
 }
 
-uint64_t hd_inject_allocated(uint64_t size) {
-  if (hd_injects(HD_FAULT_SHORT)) return size > hd.plan.fault_amount ? size - hd.plan.fault_amount : 0;
-  if (hd_injects(HD_FAULT_ARGUMENT)) return size ^ 1ull << hd.plan.fault_amount % 64;
+uint64_t hd_inject_allocated(uint64_t size, uint64_t pc) {
+  if (hd_injects(HD_FAULT_SHORT, pc)) return size > hd.plan.fault_amount ? size - hd.plan.fault_amount : 0;
+  if (hd_injects(HD_FAULT_ARGUMENT, pc)) return size ^ 1ull << hd.plan.fault_amount % 64;
   return size;
 }

@@ -15,7 +15,7 @@ static HD_PROGACCESS void fill(void *dst, int c, size_t n) { hd_fill(dst, c, n);
 
 static inline void *do_copy(void *dst, const void *src, size_t n, uint64_t pc) {
   if (hd_active()) {
-    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n);
+    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n, pc);
     hd_access_range(src, n, false, pc);
     hd_access_range(dst, n, true, pc);
     hd.cur->pend.pc = pc;
@@ -27,7 +27,7 @@ static inline void *do_copy(void *dst, const void *src, size_t n, uint64_t pc) {
 
 static inline void *do_move(void *dst, const void *src, size_t n, uint64_t pc) {
   if (hd_active()) {
-    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n);
+    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n, pc);
     hd_access_range(src, n, false, pc);
     hd_access_range(dst, n, true, pc);
     hd.cur->pend.pc = pc;
@@ -40,7 +40,7 @@ static inline void *do_move(void *dst, const void *src, size_t n, uint64_t pc) {
 
 static inline void *do_set(void *dst, int c, size_t n, uint64_t pc) {
   if (hd_active()) {
-    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n);
+    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n, pc);
     hd_access_range(dst, n, true, pc);
     hd.cur->pend.pc = pc;
   }

@@ -96,7 +96,7 @@ HD_INTERPOSE(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t *l, clockid_t cl
 
 HD_INTERPOSE(int, pthread_rwlock_unlock, (pthread_rwlock_t *p), (p)) {
   struct rwlock *l = usable(p, HD_RA);
-  if (hd_omits_unlock(l, 0)) return 0;
+  if (hd_omits_unlock(l, 0, HD_RA)) return 0;
   struct hd_thread *t = hd_op(HD_OP_RWLOCK_UNLOCK, HD_RA, (uint64_t)p);
   usable(l, HD_RA);
   if (l->writer == t->number + 1) l->writer = 0;
