@@ -32,13 +32,13 @@ var layers = [][]string{
 	{"internal/finding", "internal/observe", "internal/oracle", "internal/rapid"},
 	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},
 	{"internal/report/junit", "internal/report/sarif", "internal/report/term", "internal/simplify/stmt"},
-	{"internal/simplify/bintrcred", "internal/simplify/proof"},
+	{"internal/simplify/bintrcred", "internal/simplify/proof", "internal/report/interactive"},
 	{"internal/simplify/staticbench"},
 	{"internal/engine"},
 	{"internal/tracefile"},
 	{"internal/result"},
 	{"internal/launch", "internal/kept", "internal/ignore"},
-	{"internal/corpus", "internal/debugger", "internal/doctor", "internal/gotest"},
+	{"internal/corpus", "internal/debugger", "internal/doctor", "internal/gotest", "internal/mcpserver"},
 	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
 	{"internal/testing/bench"},
 	{"internal/testing/ctriggerbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"},
@@ -51,7 +51,7 @@ const testSupport = "internal/testing/"
 
 // startsProcesses are the packages that may start other programs. Analysis, strategies,
 // the simplifier and reports are given what they need and start nothing.
-var startsProcesses = []string{"internal/oracle", "internal/smt", "internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/bench", "internal/testing/ctriggerbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"}
+var startsProcesses = []string{"internal/oracle", "internal/smt", "internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "internal/mcpserver", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/bench", "internal/testing/ctriggerbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"}
 
 // layerOf returns the index of pkg's layer, -1 if it has none.
 func layerOf(pkg string) int {

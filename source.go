@@ -1,5 +1,5 @@
 // Package heddle carries the source of both runtimes, so that a heddle installed by
-// go install can compile them with the user's tools. It is not a programming interface; the
+// go install can compile them with the user's tools, and the schema of its output. It is not a programming interface; the
 // public packages are trace and schedule.
 //
 // The files are embedded here rather than in runtime/ because Go refuses a package
@@ -7,6 +7,7 @@
 package heddle
 
 import (
+	"bytes"
 	"embed"
 	"io/fs"
 )
@@ -30,6 +31,12 @@ func LiveRuntime() fs.FS { return below(liveSource, "runtime/live") }
 // GoRuntime returns runtime/go: heddle's additions to Go's standard library, a directory
 // for each variant of each package.
 func GoRuntime() fs.FS { return below(goSource, "runtime/go") }
+
+//go:embed docs/json.schema.json
+var jsonSchema []byte
+
+// JSONSchema returns docs/json.schema.json, the JSON Schema of what the commands print with --json.
+func JSONSchema() []byte { return bytes.Clone(jsonSchema) }
 
 func below(source embed.FS, dir string) fs.FS {
 	sub, err := fs.Sub(source, dir)

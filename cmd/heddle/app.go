@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
 	"unicode/utf16"
 
@@ -57,11 +58,14 @@ type commandLine struct {
 	Atomicity atomicityCommand `cmd:"" help:"Force the interleavings that break up what a thread does in several steps."`
 	Simplify  simplifyCommand  `cmd:"" help:"Find the fewest context switches that still show the failure of a trace."`
 	Show      showCommand      `cmd:"" help:"Draw a trace: a column per thread."`
+	Explain   explainCommand   `cmd:"" help:"Say on which order of events a failure depends, and what happens the other way round."`
+	View      viewCommand      `cmd:"" help:"Step through a trace on the terminal."`
 	Check     checkCommands    `cmd:"" help:"Check a derivation, or whether an execution is deterministic."`
 	Sanitize  sanitizeCommand  `cmd:"" help:"Write a trace in a form that does not depend on the schedule or on addresses."`
 	Compare   compareCommand   `cmd:"" help:"Compare an execution with a golden one: where it deviates, and how far that spreads."`
 	Inject    injectCommand    `cmd:"" help:"Inject faults into executions, and compare them with one without."`
 	Convert   convertCommand   `cmd:"" help:"Turn a trace into another format."`
+	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Serve find, test, replay and show to agents and editors (Model Context Protocol)."`
 	Bench     benchCommand     `cmd:"" help:"Measure what the papers' tables show."`
 	Doctor    doctorCommand    `cmd:"" help:"Check whether heddle can use this machine, and a program, and if not, why."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
@@ -80,6 +84,10 @@ type flags struct {
 	Trust   bool       `help:"Do not ask before running the program of a trace that was recorded elsewhere."`
 	Cache   string     `placeholder:"DIR" predictor:"dir" help:"Keep built runtimes in DIR (otherwise $$HEDDLE_CACHE, or heddle/ in the user's cache directory)."`
 
+	// ProgressFD is a descriptor that is open for writing: a program that started heddle reads lines
+	// about its progress there, one a second.
+	ProgressFD int `name:"progress-fd" hidden:"" help:"Write lines about progress to this file descriptor."`
+
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
 }
 
@@ -96,6 +104,8 @@ type app struct {
 	// already safe.
 	stdout, stderr io.Writer
 	screen, tty    io.Writer
+	// reader reads lines about progress; nil for the user.
+	reader *os.File
 }
 
 // printJSON prints one value.
@@ -235,6 +245,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		}
 	}
 	a := &app{flags: c.flags, ctx: ctx, stdout: stdout, stderr: stderr, screen: screen, tty: tty}
+	if c.ProgressFD > 0 {
+		syscall.CloseOnExec(c.ProgressFD) // not for the programs that heddle starts
+		a.reader = os.NewFile(uintptr(c.ProgressFD), "progress")
+	}
 	// A soft limit for the garbage collector, instead of twice the memory in use.
 	debug.SetMemoryLimit(a.memory() + processMemory)
 	if os.Getenv("GOGC") == "" {
@@ -325,6 +339,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 func hideFlags(flags []*kong.Flag, command string) {
 	kept, some := map[string][]string{
 		"version": {"help", "json"}, "man": {"help", "json"}, "completion": {"help"}, "help": {"help"},
+		"mcp": {"help", "go", "memory", "trust", "cache"},
 	}[command]
 	for _, f := range flags {
 		f.Hidden = f.Hidden || some && !slices.Contains(kept, f.Name)

@@ -319,8 +319,8 @@ func TestJSONIsDocumented(t *testing.T) {
 	}
 	for _, command := range parser.Model.Children {
 		switch command.Name {
-		case "cc", "c++", "help", "completion":
-			continue // they print what compilers, people and shells read
+		case "cc", "c++", "help", "completion", "mcp", "view":
+			continue // they print what compilers, people, shells and agents read
 		}
 		section, ok := sections["heddle "+command.Name]
 		if !ok {

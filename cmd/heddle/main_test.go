@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,6 +25,11 @@ func TestMain(m *testing.M) {
 func mainOfTests() {
 	if os.Getenv("HEDDLE_TEST_FAKE_GO") != "" {
 		goSupport = fakeGo{}
+	}
+	if dir := os.Getenv("HEDDLE_TEST_JSON"); dir != "" && os.Getenv("COMP_LINE") == "" {
+		if command := commandWithJSON(os.Args); command != "" {
+			validatedMain(command, dir)
+		}
 	}
 	main()
 }
@@ -54,7 +60,12 @@ func repository(t testing.TB) string {
 
 // TestScripts runs testdata/script: heddle as a user meets it, with the real runtime.
 func TestScripts(t *testing.T) {
-	cache, caches := t.TempDir(), goCaches(t)
+	cache, caches, validated := t.TempDir(), goCaches(t), t.TempDir()
+	t.Cleanup(func() {
+		if only := flag.Lookup("test.run").Value.String(); !t.Failed() && !strings.Contains(only, "/") {
+			checkValidated(t, validated)
+		}
+	})
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -65,7 +76,8 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("HEDDLE_CACHE", cache) // built once for all scripts
+			e.Setenv("HEDDLE_CACHE", cache)         // built once for all scripts
+			e.Setenv("HEDDLE_TEST_JSON", validated) // all that they print is compared with the schema
 			e.Setenv("REPOSITORY", repository(t))
 			e.Vars = append(e.Vars, caches...)
 			return nil

@@ -18,17 +18,22 @@ import (
 type progress struct {
 	w        io.Writer
 	terminal bool
+	read     bool   // a program reads the lines
 	subject  string // the subject, unless it is the whole command
 	shown    bool
 	width    int
 	next     time.Time
+	// patience is the time between lines without a terminal, and prefix begins each.
+	patience time.Duration
+	prefix   string
 }
 
-// patience is the time between lines without a terminal.
-const patience = 10 * time.Second
-
 func (a *app) progress() *progress {
-	p := &progress{w: a.tty, next: time.Now().Add(patience)}
+	if a.reader != nil {
+		return &progress{w: a.reader, read: true, patience: time.Second}
+	}
+	p := &progress{w: a.tty, patience: 10 * time.Second, prefix: "heddle: "}
+	p.next = time.Now().Add(p.patience)
 	if f, ok := a.terminal(); ok {
 		p.terminal = true
 		p.next = time.Now().Add(time.Second)
@@ -63,9 +68,9 @@ func (p *progress) live(s engine.LiveProgress) {
 	p.line(line)
 }
 
-// begin shows the text at once, on a terminal.
+// begin shows the text at once, on a terminal or for a program that reads the progress.
 func (p *progress) begin(text string) {
-	if p.terminal {
+	if p.terminal || p.read {
 		p.next = time.Time{}
 		p.line(text)
 	}
@@ -78,8 +83,8 @@ func (p *progress) line(text string) {
 		return
 	}
 	if !p.terminal {
-		p.next = now.Add(patience)
-		fmt.Fprintf(p.w, "heddle: %s\n", text)
+		p.next = now.Add(p.patience)
+		fmt.Fprintf(p.w, "%s%s\n", p.prefix, text)
 		return
 	}
 	p.next = now.Add(200 * time.Millisecond)

@@ -134,7 +134,12 @@ func reorder(ctx context.Context, t target.Target, golden *trace.Trace, p revers
 // reorderPlan returns the plan that executes a prefix of a reordering. Where the reordering changes
 // threads at an access, the access has to be a scheduling point.
 func reorderPlan(golden *trace.Trace, order []int) schedule.Plan {
-	points := slices.Clone(golden.Header.Points)
+	return reorderPlanAt(golden, order, nil)
+}
+
+// reorderPlanAt is reorderPlan with more memory instructions that are scheduling points.
+func reorderPlanAt(golden *trace.Trace, order []int, more []trace.Site) schedule.Plan {
+	points := slices.Compact(slices.Sorted(slices.Values(slices.Concat(golden.Header.Points, more))))
 	add := func(e int) {
 		ev := &golden.Events[e]
 		if ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpFree) && !slices.Contains(points, ev.Site) {

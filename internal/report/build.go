@@ -37,16 +37,21 @@ func NamesOf(tr *trace.Trace, tab *symbol.Table) Names {
 	}{tab, tab.Objects(tr)}
 }
 
-// Build returns the view of a valid trace (trace.Validate).
-func Build(tr *trace.Trace, names Names, opt Options) *View {
+// SourcesOf returns the source files of a trace's program.
+func SourcesOf(tr *trace.Trace, opt Options) *symbol.Sources {
 	dirs := append([]string{}, opt.SourceDirs...)
 	if tr.Header.Dir != "" {
 		dirs = append(dirs, tr.Header.Dir)
 	}
+	return symbol.NewSources(dirs...)
+}
+
+// Build returns the view of a valid trace (trace.Validate).
+func Build(tr *trace.Trace, names Names, opt Options) *View {
 	b := &builder{
 		tr:     tr,
 		names:  names,
-		places: newPlaces(tr, names, symbol.NewSources(dirs...)),
+		places: newPlaces(tr, names, SourcesOf(tr, opt)),
 		last:   lastEvent(tr),
 		values: valuesKnown(tr),
 		shared: sharedEvents(tr, names),

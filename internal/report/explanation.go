@@ -22,9 +22,12 @@ type Explanation struct {
 
 // Order is an ordering of two events of different threads: turning it makes the failure vanish.
 type Order struct {
-	First  int    `json:"first"`
-	Second int    `json:"second"`
-	Object string `json:"object,omitempty"` // that both events concern: `counter`, `queue->mutex`
+	First  int `json:"first"`
+	Second int `json:"second"`
+	// Waiting: the second is not an event, but the operation for which a thread waits when the execution ends.
+	// Second is then the thread's last event.
+	Waiting bool   `json:"waiting,omitempty"`
+	Object  string `json:"object,omitempty"` // that both events concern: `counter`, `queue->mutex`
 	// Executions is how many had the two the other way round, Failed how many of these failed all the
 	// same: 0 for an ordering of the critical order.
 	Executions int `json:"executions"`

@@ -30,7 +30,7 @@ type located struct{ place, stack int }
 func newPlaces(tr *trace.Trace, names Names, src *symbol.Sources) *places {
 	unknown := Place{Label: "?"}
 	return &places{
-		tr: tr, names: names, src: src, list: []Place{unknown}, stacks: [][]int{nil},
+		tr: tr, names: names, src: src, list: []Place{unknown}, stacks: [][]int{{}},
 		index: map[Place]int{unknown: 0}, known: map[siteKey]located{},
 	}
 }
@@ -73,7 +73,7 @@ func (p *places) sites(site trace.Site, stack uint32) []trace.Site {
 
 // frames adds a call stack, given as sites innermost first.
 func (p *places) frames(sites []trace.Site) located {
-	var all []int
+	all := []int{}             // not nil: JSON has [], not null
 	best, rank, own := 0, 0, 0 // own: frames up to the outermost of the program's own
 	for i, s := range sites {
 		if s == 0 && i > 0 {

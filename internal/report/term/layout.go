@@ -36,23 +36,61 @@ const (
 	minText    = 24 // narrowest text beside lanes
 )
 
-func newLayout(v *report.View, rows []report.Row, o Options) layout {
-	l := layout{width: max(o.Width, MinWidth), index: map[trace.ThreadID]int{}}
-	for _, c := range v.Columns {
-		if c.Shown > 0 || o.Full {
-			l.index[c.Thread] = len(l.columns)
-			l.columns = append(l.columns, c)
+// content is what a layout makes room for.
+type content struct {
+	columns     []report.Column
+	depth       int // how many loops with more than one row stand in one another
+	text, label int // widths of the longest text of an event and of the longest position
+}
+
+// contentOf measures rows, which are at the top level.
+func contentOf(v *report.View, rows []report.Row, full bool) (c content) {
+	for _, column := range v.Columns {
+		if column.Shown > 0 || full {
+			c.columns = append(c.columns, column)
 		}
 	}
-	l.number = len(strconv.Itoa(max(v.Events-1, 0))) + 1
-	if d := depth(rows); d > 0 {
-		l.bars = d + 1
+	c.rows(v, rows, 0)
+	return c
+}
+
+// rows measures rows inside of some loops.
+func (c *content) rows(v *report.View, rows []report.Row, loops int) {
+	for i := range rows {
+		c.row(v, &rows[i], loops)
+	}
+}
+
+func (c *content) row(v *report.View, r *report.Row, loops int) {
+	c.depth = max(c.depth, loops)
+	if r.Kind == report.LoopRow {
+		if single(r) {
+			c.text = max(c.text, width(loopText(r)))
+		} else {
+			loops++
+		}
+	}
+	if r.Cell != nil {
+		c.text = max(c.text, width(r.Cell.Text))
+		c.label = max(c.label, width(v.Places[r.Cell.Place].Label))
+	}
+	c.rows(v, r.Body, loops)
+}
+
+// newLayout shares out lines of the width for the rows of a view with that many events.
+func newLayout(events, lineWidth int, c content) layout {
+	l := layout{width: max(lineWidth, MinWidth), columns: c.columns, index: map[trace.ThreadID]int{}}
+	for i, column := range c.columns {
+		l.index[column.Thread] = i
+	}
+	l.number = len(strconv.Itoa(max(events-1, 0))) + 1
+	if c.depth > 0 {
+		l.bars = c.depth + 1
 	}
 	room := l.width - l.number - l.bars
 	n := max(len(l.columns), 1)
-	want, label := widest(v, rows)
-	want = min(max(want, goodCell), maxCell)
-	label = min(label, maxLabel)
+	want := min(max(c.text, goodCell), maxCell)
+	label := min(c.label, maxLabel)
 	// The room for a cell beside a source column of some width.
 	each := func(source int) int {
 		if source > 0 {
@@ -101,36 +139,5 @@ func (l *layout) tagWidth() int {
 	return len(threadText(l.columns[len(l.columns)-1].Thread)) + 1
 }
 
-// depth is how many loops with more than one row stand in one another.
-func depth(rows []report.Row) (d int) {
-	for i := range rows {
-		if r := &rows[i]; r.Kind == report.LoopRow {
-			in := depth(r.Body)
-			if !single(r) {
-				in++
-			}
-			d = max(d, in)
-		}
-	}
-	return d
-}
-
 // single reports whether a loop is one event again and again, which needs no bar.
 func single(r *report.Row) bool { return len(r.Body) == 1 && r.Body[0].Kind == report.EventRow }
-
-// widest is the width of the longest text of an event and of the longest position.
-func widest(v *report.View, rows []report.Row) (text, label int) {
-	for i := range rows {
-		r := &rows[i]
-		if r.Kind == report.LoopRow && single(r) {
-			text = max(text, width(loopText(r)))
-		}
-		if r.Cell != nil {
-			text = max(text, width(r.Cell.Text))
-			label = max(label, width(v.Places[r.Cell.Place].Label))
-		}
-		t, l := widest(v, r.Body)
-		text, label = max(text, t), max(label, l)
-	}
-	return text, label
-}

@@ -25,10 +25,7 @@ func Render(w io.Writer, v *report.View, o Options) error {
 		head, middle, tail = rows[:tableHead], rows[tableHead:len(rows)-tableTail], rows[len(rows)-tableTail:]
 		rows = slices.Concat(head, tail)
 	}
-	d := &drawing{
-		pen: pen{o.Color, o.Unicode}, v: v, layout: newLayout(v, rows, o),
-		out: bufio.NewWriter(w), full: o.Full, blocks: map[int]bool{},
-	}
+	d := newDrawing(w, v, contentOf(v, rows, o.Full), o)
 	d.spans(rows)
 	d.heading()
 	d.header()
@@ -78,6 +75,13 @@ type drawing struct {
 	blocks map[int]bool           // heap blocks that were mentioned
 }
 
+func newDrawing(w io.Writer, v *report.View, c content, o Options) *drawing {
+	return &drawing{
+		pen: pen{o.Color, o.Unicode}, v: v, layout: newLayout(v.Events, o.Width, c),
+		out: bufio.NewWriter(w), full: o.Full, blocks: map[int]bool{},
+	}
+}
+
 // line is one line of the table, still without its margin.
 type line struct {
 	number string
@@ -106,12 +110,15 @@ func (d *drawing) spans(rows []report.Row) {
 	visit(rows)
 }
 
-func (d *drawing) line(l line) {
+func (d *drawing) line(l line) { d.print(d.withMargin(l)) }
+
+// withMargin puts number and bars before a line's text.
+func (d *drawing) withMargin(l line) string {
 	s := pad(d.paint(l.number, faint), d.number)
 	if d.layout.bars > 0 {
 		s += pad(d.paint(strings.Join(l.bars, ""), faint), d.layout.bars)
 	}
-	d.print(s + l.text)
+	return s + l.text
 }
 
 // print ends a line. Spaces at its end would be painted by some terminals.
@@ -327,8 +334,12 @@ func (d *drawing) loop(r *report.Row) []line {
 		}
 		body[i].bars = append([]string{d.sign(bar)}, body[i].bars...)
 	}
-	head := line{bars: []string{d.sign("╭")}, text: d.strips(r.Event, -1) + d.paint(" "+strconv.Itoa(r.Times)+" times:", bold)}
-	return append([]line{head}, body...)
+	return append([]line{d.loopHead(r, "╭")}, body...)
+}
+
+// loopHead is the line above the turns of a loop, with a sign for its bar.
+func (d *drawing) loopHead(r *report.Row, bar string) line {
+	return line{bars: []string{d.sign(bar)}, text: d.strips(r.Event, -1) + d.paint(" "+strconv.Itoa(r.Times)+" times:", bold)}
 }
 
 // maxLines is the maximum number of lines for the text of one event.

@@ -187,7 +187,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 			Executions: s.made,
 			Seconds:    time.Since(began).Seconds(),
 		},
-		Steps: s.steps,
+		Steps: append([]Accepted{}, s.steps...), // not nil: JSON has [], not null
 	}
 	for _, op := range All() {
 		if slices.Contains(opts.Operations, op) {
