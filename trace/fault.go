@@ -33,8 +33,8 @@ const (
 	FaultWrite    FaultModel = abi.FaultWrite    // a bit of what a plain access writes
 	FaultShort    FaultModel = abi.FaultShort    // an allocation gets fewer bytes
 	FaultPointer  FaultModel = abi.FaultPointer  // an allocation returns an address without memory
-	FaultOverrun  FaultModel = abi.FaultOverrun  // memcpy, memmove or memset goes on behind the end
-	FaultArgument FaultModel = abi.FaultArgument // a bit of the size passed to one of these or to an allocation
+	FaultOverrun  FaultModel = abi.FaultOverrun  // memcpy, strcpy or a similar function goes on behind the end
+	FaultArgument FaultModel = abi.FaultArgument // a bit of the size passed to such a function or to an allocation
 	FaultDropped  FaultModel = abi.FaultDropped  // a synchronisation call does nothing
 	FaultKilled   FaultModel = abi.FaultKilled   // the thread ends before a plain access, as by pthread_exit
 	FaultDelayed  FaultModel = abi.FaultDelayed  // a synchronisation call waits until others have done some events

@@ -405,8 +405,8 @@ enum hd_fault_model {
   HD_FAULT_WRITE = 2,    // plain writes, ranges included. Bit amount of what is written becomes another
   HD_FAULT_SHORT = 3,    // allocations. The block is amount bytes shorter
   HD_FAULT_POINTER = 4,  // allocations. The program gets an address where no memory is
-  HD_FAULT_OVERRUN = 5,  // calls of memcpy, memmove and memset. They copy or set amount bytes more
-  HD_FAULT_ARGUMENT = 6, // calls of malloc, calloc, realloc, memcpy, memmove and memset. Bit amount of the size is another
+  HD_FAULT_OVERRUN = 5,  // calls of memcpy, memmove, memset and the strcpy and strcat families. They copy or set amount bytes more
+  HD_FAULT_ARGUMENT = 6, // allocations, and calls of memcpy, memmove, memset, strncpy and stpncpy. Bit amount of the size is another
   HD_FAULT_DROPPED = 7,  // synchronisation calls that --omit can omit. The call does nothing
   HD_FAULT_KILLED = 8,   // events of accesses. The thread ends there, as by pthread_exit
   HD_FAULT_DELAYED = 9,  // not the runtime's: the plan has a hold before a synchronisation call

@@ -90,9 +90,11 @@ void hd_inject_kills(uint64_t pc) {
   REAL(pthread_exit)(NULL);
 }
 
+uint64_t hd_inject_more(uint64_t pc) { return hd_injects(HD_FAULT_OVERRUN, pc) ? hd.plan.fault_amount : 0; }
+
 uint64_t hd_inject_length(uint64_t n, uint64_t pc) {
   if (!n) return 0; // no event
-  if (hd_injects(HD_FAULT_OVERRUN, pc)) return n + hd.plan.fault_amount;
+  n += hd_inject_more(pc);
   if (hd_injects(HD_FAULT_ARGUMENT, pc)) return n ^ 1ull << hd.plan.fault_amount % 64;
   return n;
 }

@@ -22,7 +22,9 @@ bool hd_inject_written(void);
 void hd_inject_kills(uint64_t pc);
 // Where HD_FAULT_POINTER says that a block is.
 #define HD_FAULT_NOWHERE ((void *)0x10)
-// A size that the program passes to an allocation, or to memcpy, memmove and memset.
+// A size that the program passes to an allocation, or to memcpy, memmove, memset, strncpy and stpncpy.
 uint64_t hd_inject_allocated(uint64_t size, uint64_t pc);
 uint64_t hd_inject_length(uint64_t n, uint64_t pc);
+// How many bytes more a call copies than the n > 0 that its arguments mean.
+uint64_t hd_inject_more(uint64_t pc);
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include "core/injection.h"
 #include "core/libc.h"
 #include "core/run.h"
 #include "memory/access.h"
@@ -135,18 +136,24 @@ HD_INTERPOSE(char *, strpbrk, (const char *s, const char *set), (s, set)) {
 }
 
 // ---- copies
+//
+// A copy of a string may be one that goes on behind the string's end (core/injection.h).
+static HD_PROGACCESS void overrun(char *dst, const char *src, size_t more) { hd_copy(dst, src, more); }
 #define COPY(name) \
   HD_INTERPOSE(char *, name, (char *dst, const char *src), (dst, src)) { \
-    size_t n = whole(src, ALL); \
-    reads(src, n, HD_RA); \
-    writes(dst, n, HD_RA); \
+    size_t n = whole(src, ALL), more = hd_inject_more(HD_RA); \
+    reads(src, n + more, HD_RA); \
+    writes(dst, n + more, HD_RA); \
     DONE(); \
-    return REAL(name)(dst, src); \
+    char *r = REAL(name)(dst, src); \
+    if (HD_UNLIKELY(more)) overrun(dst + n, src + n, more); \
+    return r; \
   }
 COPY(strcpy)
 COPY(stpcpy)
 #define COPY_FILLED(name) \
   HD_INTERPOSE(char *, name, (char *dst, const char *src, size_t n), (dst, src, n)) { \
+    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n, HD_RA); \
     reads(src, whole(src, n), HD_RA); \
     writes(dst, n, HD_RA); \
     DONE(); \
@@ -155,20 +162,24 @@ COPY(stpcpy)
 COPY_FILLED(strncpy)
 COPY_FILLED(stpncpy)
 HD_INTERPOSE(char *, strcat, (char *dst, const char *src), (dst, src)) {
-  size_t at = length(dst, ALL), n = whole(src, ALL);
+  size_t at = length(dst, ALL), n = whole(src, ALL), more = hd_inject_more(HD_RA);
   reads(dst, at + 1, HD_RA);
-  reads(src, n, HD_RA);
-  writes(dst + at, n, HD_RA);
+  reads(src, n + more, HD_RA);
+  writes(dst + at, n + more, HD_RA);
   DONE();
-  return REAL(strcat)(dst, src);
+  char *r = REAL(strcat)(dst, src);
+  if (HD_UNLIKELY(more)) overrun(dst + at + n, src + n, more);
+  return r;
 }
 HD_INTERPOSE(char *, strncat, (char *dst, const char *src, size_t most), (dst, src, most)) {
-  size_t at = length(dst, ALL);
+  size_t at = length(dst, ALL), n = length(src, most) + 1, more = hd_inject_more(HD_RA);
   reads(dst, at + 1, HD_RA);
-  reads(src, whole(src, most), HD_RA);
-  writes(dst + at, length(src, most) + 1, HD_RA);
+  reads(src, whole(src, most) + more, HD_RA);
+  writes(dst + at, n + more, HD_RA);
   DONE();
-  return REAL(strncat)(dst, src, most);
+  char *r = REAL(strncat)(dst, src, most);
+  if (HD_UNLIKELY(more)) overrun(dst + at + n, src + n, more);
+  return r;
 }
 HD_INTERPOSE(char *, strdup, (const char *s), (s)) {
   reads(s, whole(s, ALL), HD_RA);
