@@ -1,6 +1,6 @@
 // injection.c: one fault in an execution. The hook of an access runs before the access. So a bit that is read is
 // flipped in memory at the hook and restored at the thread's next event, before which no other thread runs; and a
-// bit that is written is flipped at the next event.
+// bit that is written is flipped at the next event. A call such as memcpy has several events before it accesses memory.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -12,14 +12,14 @@
 #include "core/outcome.h"
 
 uint32_t hd_injectable;
-bool hd_inject_open;
+bool hd_inject_open, hd_inject_calling, hd_inject_late;
 static uint64_t occasions; // of the plan's thread at the plan's instruction
 static struct { uint64_t addr; uint8_t mask; } flip; // mask 0: none
 static struct { uint64_t addr; uint32_t size; uint64_t word[2]; } before; // what a write replaces, the first 16 bytes
 
 void hd_inject_begin(void) {
   hd_injectable = hd.plan.fault;
-  hd_inject_open = false;
+  hd_inject_open = hd_inject_calling = hd_inject_late = false;
   occasions = 0;
   flip.mask = 0;
   before.size = 0;
@@ -51,7 +51,7 @@ static void choose(uint64_t addr, uint64_t size) {
 }
 
 void hd_inject_reads(uint64_t addr, uint64_t size, uint64_t pc) {
-  if (!hd_injects(HD_FAULT_READ, pc)) return;
+  if (hd_inject_late || !hd_injects(HD_FAULT_READ, pc)) return;
   choose(addr, size);
   hd_inject_open = invert();
   if (!hd_inject_open) hd.result.fault = 0;
@@ -78,6 +78,7 @@ bool hd_inject_written(void) {
 }
 
 void hd_inject_close(void) {
+  if (hd_inject_calling) return;
   if (hd_events_sent() < hd.result.fault) return; // the event of the access itself comes first
   hd_inject_open = false;
   invert();

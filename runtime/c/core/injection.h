@@ -16,6 +16,14 @@ void hd_inject_writes(uint64_t addr, uint64_t size, uint64_t pc);
 // After the access: what was flipped for a read is restored, what has been written is flipped.
 extern bool hd_inject_open;
 void hd_inject_close(void);
+// Set while a call's accesses are events but libc has not made them yet: what is flipped stays open.
+extern bool hd_inject_calling;
+static inline void hd_inject_call(void) {
+  if (HD_UNLIKELY(hd_inject_open)) hd_inject_close(); // of an access before this call
+  hd_inject_calling = true;
+}
+// Set while reads become events that have been made before: they are no occasions.
+extern bool hd_inject_late;
 // The bytes that are to be flipped are others than before the write: so it has happened.
 bool hd_inject_written(void);
 // Ends the running thread, if its access is the one.

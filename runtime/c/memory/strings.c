@@ -34,8 +34,14 @@ static HD_PROGACCESS size_t searched(const char *s, int c, size_t most, bool ter
   return most;
 }
 
-static inline void reads(const void *p, size_t n, uint64_t pc) { hd_access_range(p, n, false, pc); }
-static inline void writes(const void *p, size_t n, uint64_t pc) { hd_access_range(p, n, true, pc); }
+static inline void reads(const void *p, size_t n, uint64_t pc) {
+  hd_inject_call();
+  hd_access_range(p, n, false, pc);
+}
+static inline void writes(const void *p, size_t n, uint64_t pc) {
+  hd_inject_call();
+  hd_access_range(p, n, true, pc);
+}
 
 // The length of a string with its 0, of which at most so many bytes are looked at.
 static inline size_t whole(const char *s, size_t most) {
@@ -46,7 +52,7 @@ static inline size_t whole(const char *s, size_t most) {
 enum { HAS_0 = true };
 #define ALL ((size_t)-1)
 // Ends each function: the operation happens at the call, whatever the accesses were.
-#define DONE() (hd.cur->pend.pc = HD_RA)
+#define DONE() (hd_inject_calling = false, hd.cur->pend.pc = HD_RA)
 
 // ---- lengths and comparisons
 HD_INTERPOSE(size_t, strlen, (const char *s), (s)) {
@@ -183,13 +189,17 @@ HD_INTERPOSE(char *, strncat, (char *dst, const char *src, size_t most), (dst, s
 }
 HD_INTERPOSE(char *, strdup, (const char *s), (s)) {
   reads(s, whole(s, ALL), HD_RA);
-  DONE();
-  return REAL(strdup)(s);
+  hd.cur->pend.pc = HD_RA;
+  char *r = REAL(strdup)(s); // has the event of an allocation
+  hd_inject_calling = false;
+  return r;
 }
 HD_INTERPOSE(char *, strndup, (const char *s, size_t most), (s, most)) {
   reads(s, whole(s, most), HD_RA);
-  DONE();
-  return REAL(strndup)(s, most);
+  hd.cur->pend.pc = HD_RA;
+  char *r = REAL(strndup)(s, most);
+  hd_inject_calling = false;
+  return r;
 }
 
 // ---- formatted output to memory. What the arguments point to is not reported as read.
@@ -200,7 +210,9 @@ static int formatted(char *dst, size_t most, const char *format, va_list list, u
   va_end(again);
   if (n >= 0 && most) writes(dst, (size_t)n < most ? (size_t)n + 1 : most, pc);
   hd.cur->pend.pc = pc;
-  return REAL(vsnprintf)(dst, most, format, list);
+  n = REAL(vsnprintf)(dst, most, format, list);
+  hd_inject_calling = false;
+  return n;
 }
 HD_EXPORT int vsnprintf(char *dst, size_t most, const char *format, va_list list) {
   return hd_active() ? formatted(dst, most, format, list, HD_RA) : REAL(vsnprintf)(dst, most, format, list);
