@@ -18,7 +18,7 @@ const module = "github.com/heddle-dev/heddle"
 // layers, except that it may import the package of a parent directory. The test fails for a
 // package without a place and for a place without a package.
 var layers = [][]string{
-	{".", "internal/abi", "internal/filelock", "internal/machine", "internal/regular", "internal/smt", "internal/usage", "internal/wording", "trace/tracepb", "internal/testing/need"},
+	{".", "internal/abi", "internal/filelock", "internal/report/perfetto/perfettopb", "internal/machine", "internal/regular", "internal/smt", "internal/usage", "internal/wording", "trace/tracepb", "internal/testing/need"},
 	{"trace", "internal/suppress"},
 	{"schedule", "internal/ops", "internal/gotool"},
 	{"internal/symbol/cxxname"},
@@ -28,10 +28,10 @@ var layers = [][]string{
 	{"internal/symbol", "internal/target", "internal/target/ipc", "internal/target/goprog/patch", "internal/toolchain"},
 	{"internal/target/cprog", "internal/target/goprog", "internal/target/live"},
 	{"internal/analysis/hb", "internal/analysis/depend", "internal/analysis/canonical"},
-	{"internal/analysis/race", "internal/analysis/atomicity", "internal/analysis/reversible"},
+	{"internal/analysis/race", "internal/analysis/atomicity", "internal/analysis/causal", "internal/analysis/reversible"},
 	{"internal/finding", "internal/observe", "internal/oracle", "internal/rapid"},
 	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},
-	{"internal/report/junit", "internal/report/sarif", "internal/report/term", "internal/simplify/stmt"},
+	{"internal/report/graphviz", "internal/report/junit", "internal/report/markdown", "internal/report/mermaid", "internal/report/perfetto", "internal/report/quickfix", "internal/report/sarif", "internal/report/shiviz", "internal/report/term", "internal/simplify/stmt"},
 	{"internal/simplify/bintrcred", "internal/simplify/proof", "internal/report/interactive"},
 	{"internal/simplify/staticbench"},
 	{"internal/engine"},

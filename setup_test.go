@@ -29,7 +29,7 @@ for p; do
   case $p in install | -*) continue ;; lldb) [ -z "$NO_LLDB" ] || exit 100 ;; esac
   for c in $p; do printf '#!/bin/sh\n' >"$BIN/$c"; done
 done
-for c in addr2line llvm-dwp libtoolize protoc; do printf '#!/bin/sh\n' >"$BIN/$c"; done
+for c in addr2line llvm-dwp libtoolize protoc dot; do printf '#!/bin/sh\n' >"$BIN/$c"; done
 /bin/chmod +x "$BIN"/*
 `
 	)

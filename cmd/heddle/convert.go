@@ -2,21 +2,30 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/heddle-dev/heddle/internal/rapid"
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/report/perfetto"
+	"github.com/heddle-dev/heddle/internal/report/shiviz"
+	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 type convertCommand struct {
 	From string `arg:"" predictor:"file" help:"The trace to read."`
 	To   string `arg:"" predictor:"file" help:"The trace to write."`
+
+	Sources []string `placeholder:"DIR" help:"For .pftrace: look for source files in DIR too."`
 }
 
 func (c *convertCommand) Help() string {
 	return `The suffixes of the names tell the formats: .hdl is heddle's, .txt its text form, .std and
-.std.gz are RAPID's. What a format cannot express is listed.`
+.std.gz are RAPID's. .pftrace, for Perfetto, and .shiviz, for ShiViz, are written only. What a
+format cannot express is listed.`
 }
 
 type convertJSON struct {
@@ -27,7 +36,7 @@ type convertJSON struct {
 
 func (c *convertCommand) Run(a *app) error {
 	if _, known := tracefile.FormatNamed(c.To); !known {
-		return usage.Errorf("unknown format of %s: want a name that ends in .hdl, .txt, .std or .std.gz", c.To)
+		return usage.Errorf("unknown format of %s: want a name that ends in .hdl, .txt, .std, .std.gz, .pftrace or .shiviz", c.To)
 	}
 	if err := tracefile.NotInput(c.To, c.From); err != nil {
 		return err
@@ -39,7 +48,7 @@ func (c *convertCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	lost, err := tracefile.WriteAny(c.To, in)
+	lost, err := c.write(in)
 	if err != nil {
 		return err
 	}
@@ -52,4 +61,23 @@ func (c *convertCommand) Run(a *app) error {
 		fmt.Fprintf(a.stdout, "lost: %v\n", l)
 	}
 	return nil
+}
+
+// write writes the trace and returns what the format cannot express.
+func (c *convertCommand) write(in tracefile.Input) ([]rapid.Loss, error) {
+	var render func(io.Writer, *trace.Trace, *report.View) error
+	switch tracefile.FormatOf(c.To) {
+	case tracefile.Perfetto:
+		render = perfetto.Render
+	case tracefile.ShiViz:
+		render = shiviz.Render
+	default:
+		return tracefile.WriteAny(c.To, in)
+	}
+	v := result.View(in.Trace, c.Sources)
+	var lost []rapid.Loss
+	if first, n := v.Hides(); n > 0 {
+		lost = append(lost, rapid.Loss{What: "events without a row in heddle show", Count: n, First: first})
+	}
+	return lost, tracefile.WriteWhole(c.To, func(w io.Writer) error { return render(w, in.Trace, v) })
 }

@@ -298,6 +298,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"simplify":  simplifyJSON{},
 		"check":     checkJSON{},
 		"sanitize":  sanitizeJSON{},
+		"explain":   explainJSON{},
 		"inject": struct {
 			One     result.Injection  `json:"trace"`
 			Several result.Injections `json:"campaign"`

@@ -8,6 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 type explainCommand struct {
@@ -67,21 +68,18 @@ func (c *explainCommand) Run(a *app) error {
 	}
 	names := report.NewRunning(t.Modules)
 	out := explainJSON{Explanation: report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete}, Events: []explainedEvent{}}
-	report.Explain(found.Base, names, &out.Explanation)
+	report.Explain(found.Base, found.Passing, names, &out.Explanation)
 	if found.Passing != nil {
 		if out.Passing, err = files.Keep(found.Passing, ""); err != nil {
 			return err
 		}
 	}
 	for _, o := range found.Orders {
-		for _, e := range []int{o.First, o.Second} {
-			ev := &found.Base.Events[e]
-			x := explainedEvent{Event: e, Thread: fmt.Sprintf("T%d", ev.Thread), Operation: ev.Op.String(), Where: names.Place(ev.Site, false)}
-			for _, s := range found.Base.Stacks[ev.Stack] {
-				x.Stack = append(x.Stack, names.Place(s, false))
-			}
-			out.Events = append(out.Events, x)
+		second, in := o.Second, found.Base
+		if second < 0 {
+			second, in = o.InPassing, found.Passing
 		}
+		out.Events = append(out.Events, explained(found.Base, o.First, names), explained(in, second, names))
 	}
 	if a.JSON {
 		err = a.printJSON(out)
@@ -92,6 +90,15 @@ func (c *explainCommand) Run(a *app) error {
 		return fmt.Errorf("no ordering was found on which the failure depends alone, in %s", wording.Count(out.Executions, "execution"))
 	}
 	return err
+}
+
+func explained(t *trace.Trace, e int, names *report.Running) explainedEvent {
+	ev := &t.Events[e]
+	x := explainedEvent{Event: e, Thread: fmt.Sprintf("T%d", ev.Thread), Operation: ev.Op.String(), Where: names.Place(ev.Site, false)}
+	for _, s := range t.Stacks[ev.Stack] {
+		x.Stack = append(x.Stack, names.Place(s, false))
+	}
+	return x
 }
 
 func (c *explainCommand) print(a *app, out *explainJSON) {
@@ -106,7 +113,11 @@ func (c *explainCommand) print(a *app, out *explainJSON) {
 		}
 		fmt.Fprintf(a.stdout, "\norder %d%s:\n", i+1, object)
 		for _, e := range out.Events[2*i : 2*i+2] {
-			fmt.Fprintf(a.stdout, "  %s %s, event %s, at %s\n", e.Thread, e.Operation, wording.Thousands(e.Event), e.Where)
+			at := ""
+			if e.Where != "" {
+				at = ", at " + e.Where
+			}
+			fmt.Fprintf(a.stdout, "  %s %s, event %s%s\n", e.Thread, e.Operation, wording.Thousands(e.Event), at)
 			for _, s := range e.Stack {
 				fmt.Fprintf(a.stdout, "    called from %s\n", s)
 			}

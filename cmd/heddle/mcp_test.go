@@ -160,7 +160,7 @@ func TestMCP(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if want := []string{"find", "replay", "show", "test"}; !slices.Equal(names, want) {
+	if want := []string{"explain", "find", "replay", "show", "test"}; !slices.Equal(names, want) {
 		t.Fatalf("tools: %v, want %v", names, want)
 	}
 
@@ -194,6 +194,12 @@ func TestMCP(t *testing.T) {
 	text, failed = a.call("show", map[string]any{"trace": found.Simplified.Trace}, &shown)
 	if failed || len(shown.Columns) < 2 || len(shown.Rows) == 0 || !strings.Contains(text, "lost_update.c:") {
 		t.Errorf("show: %+v, %s", shown, text)
+	}
+
+	var why struct{ Text, Passing string }
+	text, failed = a.call("explain", map[string]any{"trace": found.Simplified.Trace}, &why)
+	if failed || !strings.Contains(text, why.Text) || !strings.HasPrefix(why.Text, "The execution fails because ") || why.Passing == "" {
+		t.Errorf("explain: %+v, %s", why, text)
 	}
 
 	var again struct {

@@ -12,8 +12,9 @@ import (
 
 type showCommand struct {
 	drawFlags
-	Schedule bool     `help:"Print the schedule as one line, to be pasted into a bug report; heddle replay --schedule follows it."`
-	Text     bool     `help:"Print the trace itself in its text form, with nothing resolved or omitted."`
+	exportFlags
+	Schedule bool     `xor:"as" help:"Print the schedule as one line, to be pasted into a bug report; heddle replay --schedule follows it."`
+	Text     bool     `xor:"as" help:"Print the trace itself in its text form, with nothing resolved or omitted."`
 	Width    int      `placeholder:"COLUMNS" help:"Draw this wide (otherwise as the terminal is, or 80)."`
 	Sources  []string `placeholder:"DIR" help:"Look for source files in DIR too."`
 
@@ -31,6 +32,9 @@ and loops are folded.`
 }
 
 func (c *showCommand) Run(a *app) error {
+	if err := c.check(a.JSON, c.Trace); err != nil {
+		return err
+	}
 	tr, err := tracefile.Read(c.Trace)
 	if err != nil {
 		return err
@@ -48,6 +52,9 @@ func (c *showCommand) Run(a *app) error {
 	}
 	a.launcher().Findable(a.ctx, tr)
 	view := result.View(tr, c.Sources)
+	if export := c.chosen(c.Trace, tr, c.Full); export != nil {
+		return c.write(a, export, view)
+	}
 	if a.JSON {
 		return a.printJSON(view)
 	}

@@ -27,6 +27,8 @@ const (
 	explainSites = 64
 	// explainSame is how many pairs of the same two instructions are turned.
 	explainSame = 4
+	// explainDelays is how many instructions a thread that failed is delayed before.
+	explainDelays = 40
 )
 
 // Critical is the critical order of a failing execution.
@@ -65,6 +67,11 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 		return nil, err
 	}
 	x.finish()
+	if len(x.critical.Orders) == 0 {
+		if err := x.delay(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return x.critical, nil
 }
 
@@ -73,7 +80,7 @@ type explainer struct {
 	judged   func(context.Context, schedule.Plan) (schedule.Outcome, error)
 	limit    int
 	plan     schedule.Plan
-	goal     finding.Finding
+	goal     trace.Ending // of the recorded execution
 	pairs    []pairOf
 	critical *Critical
 }
@@ -90,7 +97,8 @@ type pairOf struct {
 
 // same reports whether an execution failed as the recorded one.
 func (x *explainer) same(e trace.Ending) bool {
-	return x.goal.Same(finding.Of(e, x.target.Modules()))
+	modules := x.target.Modules() // which are known once the program has run
+	return finding.Of(x.goal, modules).Same(finding.Of(e, modules))
 }
 
 // run executes a plan and counts it.
@@ -106,7 +114,7 @@ func (x *explainer) repeat(ctx context.Context, recorded *trace.Trace) error {
 	if err != nil {
 		return err
 	}
-	x.goal = finding.Of(recorded.Ending, x.target.Modules())
+	x.goal = recorded.Ending
 	plan.Accesses, plan.Values, plan.MaxAccesses = true, true, schedule.AllAccesses
 	o, err := x.run(ctx, plan)
 	if err == nil {
@@ -350,6 +358,82 @@ func (x *explainer) turnAll(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// delay looks for an event that comes before another that never happens, because the execution fails first. It
+// follows the execution until before an event of a thread that failed or waits, and lets all other threads do what
+// they can before it continues. If then the execution does not fail, the thread was too early. The last such event
+// counts, and of the events of others meanwhile the last that depends on it.
+func (x *explainer) delay(ctx context.Context) error {
+	base := x.critical.Base
+	failed := map[trace.ThreadID]bool{base.Ending.Thread: true}
+	for _, w := range base.Ending.Waiters {
+		failed[w.Thread] = true
+	}
+	order := make([]int, len(base.Events))
+	for i := range order {
+		order[i] = i
+	}
+	seen := map[trace.Site]bool{}
+	for e := len(base.Events) - 1; e > 0; e-- {
+		ev := &base.Events[e]
+		does := ops.Does(ev.Op)
+		if !failed[ev.Thread] || ev.Site == 0 || seen[ev.Site] || ev.Object == 0 || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory ||
+			does == ops.None || does == ops.Allocate || ev.Flags&trace.FlagNoDecision != 0 && !ev.Op.IsAccess() {
+			continue
+		}
+		seen[ev.Site] = true
+		if len(seen) > explainDelays {
+			return nil
+		}
+		if x.critical.Executions >= x.limit {
+			x.critical.Complete = false
+			return nil
+		}
+		plan := reorderPlanAt(base, order[:e], []trace.Site{ev.Site})
+		plan.Seed, plan.ExpectStatus, plan.Mode = x.plan.Seed, x.plan.ExpectStatus, schedule.Tolerant
+		arrival := 0
+		for i := range base.Events[:e+1] {
+			if other := &base.Events[i]; other.Thread == ev.Thread && other.Site == ev.Site {
+				arrival++
+			}
+		}
+		plan.Holds = []schedule.Hold{{Site: ev.Site, Thread: ev.Thread, Arrival: arrival}}
+		o, err := x.run(ctx, plan)
+		if err != nil {
+			return err
+		}
+		if o.Trace == nil || o.Ending.Kind.Failed() || len(o.Holds) != 1 || o.Holds[0].Held == 0 {
+			continue
+		}
+		at := occurrence(base, e, o.Trace)
+		for i := at - 1; i >= e; i-- {
+			other := &o.Trace.Events[i]
+			if other.Thread == ev.Thread || !depends(ev, other) {
+				continue
+			}
+			o.Trace.Header.Strategy, o.Trace.Header.Points, o.Trace.Header.ExpectStatus = base.Header.Strategy, plan.Points, plan.ExpectStatus
+			x.critical.Passing = o.Trace
+			x.critical.Orders = []report.Order{{First: e, Second: -1, InPassing: i, Executions: 1}}
+			return nil
+		}
+	}
+	return nil
+}
+
+// depends reports whether two events concern the same object and one of them changes it.
+func depends(a, b *trace.Event) bool {
+	one, two := ops.Of(a.Op), ops.Of(b.Op)
+	reads := func(s *ops.Spec) bool {
+		return s.Does == ops.Read || s.Does == ops.AtomicRead || s.Does == ops.Inspect || s.Does == ops.None
+	}
+	if reads(one) && reads(two) || two.Does == ops.Allocate {
+		return false
+	}
+	if one.Of == ops.Memory && (two.Of == ops.Memory || two.Of == ops.Block) || two.Of == ops.Memory && one.Of == ops.Block {
+		return overlap(a, b)
+	}
+	return a.Object == b.Object
 }
 
 // finish selects the critical orderings: those that the failure depends on alone, if there are some.

@@ -16,7 +16,7 @@ func OutputSchemas(whole []byte) (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 	out := map[string]json.RawMessage{}
-	for _, tool := range []string{"find", "test", "replay", "show"} {
+	for _, tool := range []string{"find", "test", "replay", "explain", "show"} {
 		var command map[string]any
 		if err := json.Unmarshal(w.Defs["heddle "+tool], &command); err != nil {
 			return nil, err

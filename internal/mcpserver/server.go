@@ -74,6 +74,7 @@ func (s *Server) addTools(ctx context.Context, server *mcp.Server) {
 	add(ctx, s, server, "find", "Find a concurrency bug in a program", findDescription, findTool)
 	add(ctx, s, server, "test", "Find concurrency bugs in Go tests", testDescription, testTool)
 	add(ctx, s, server, "replay", "Repeat a recorded execution", replayDescription, replayTool)
+	add(ctx, s, server, "explain", "Say why a recorded execution fails", explainDescription, explainTool)
 	add(ctx, s, server, "show", "Draw a trace", showDescription, showTool)
 }
 

@@ -216,6 +216,36 @@ func replayTool(in replayArgs) (*request, error) {
 	return &request{dir: dir, command: "replay", args: append(args, traceWord(in.Trace)), structured: oneObject, text: replayText(in)}, nil
 }
 
+const explainDescription = `Says on which ordering of two events of different threads the failure in a trace depends, by executing the program with each pair of dependent events the other way round. Writes the trace of the nearest execution that does not fail. Best given a simplified trace. Runs only traces that were recorded by this user, unless the server was started with --trust.`
+
+type explainArgs struct {
+	workingDir
+	Trace string `json:"trace" jsonschema:"The trace file (.hdl) of a failure."`
+	Runs  *int   `json:"runs,omitempty" jsonschema:"Make at most this many executions. Default: 200."`
+}
+
+func explainTool(in explainArgs) (*request, error) {
+	dir, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	if in.Trace == "" {
+		return nil, errors.New("trace is empty: name a trace file")
+	}
+	args := words{"--json"}
+	args.number("runs", in.Runs)
+	return &request{dir: dir, command: "explain", args: append(args, traceWord(in.Trace)), structured: oneObject, text: explainText}, nil
+}
+
+// explainText is the paragraph, under the name of the pattern.
+func explainText(printed json.RawMessage, _ func(string) string) string {
+	var out struct{ Pattern, Text string }
+	if json.Unmarshal(printed, &out) != nil {
+		return ""
+	}
+	return strings.TrimPrefix(out.Pattern+": "+out.Text, ": ")
+}
+
 const showDescription = `Draws the execution in a trace: a column per thread, with source lines, and preemptions marked apart from switches away from threads that could not go on. Runs nothing. The structured content has every row, place and stack.`
 
 type showArgs struct {

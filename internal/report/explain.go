@@ -22,9 +22,10 @@ const (
 	OrderViolation = "order violation"
 )
 
-// Explain completes an explanation: it names the objects of e.Orders, the pattern, and writes the text.
-func Explain(t *trace.Trace, names *Running, e *Explanation) {
-	x := &explaining{t: t, names: names}
+// Explain completes an explanation of t: it names the objects of e.Orders, the pattern, and writes the text.
+// passing is the execution that does not fail, nil for none.
+func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
+	x := &explaining{t: t, passing: passing, names: names}
 	for i := range e.Orders {
 		o := &e.Orders[i]
 		o.Object = names.Object(t, t.Events[o.First].Object, t.Events[o.First].Size, o.First)
@@ -59,14 +60,16 @@ func executions(n int) string {
 }
 
 type explaining struct {
-	t     *trace.Trace
-	names *Running
+	t, passing *trace.Trace
+	names      *Running
 }
 
 // event describes an event with its thread and place.
-func (x *explaining) event(i int) string {
-	ev := &x.t.Events[i]
-	object := x.names.Object(x.t, ev.Object, ev.Size, i)
+func (x *explaining) event(i int) string { return x.eventIn(x.t, i) }
+
+func (x *explaining) eventIn(t *trace.Trace, i int) string {
+	ev := &t.Events[i]
+	object := x.names.Object(t, ev.Object, ev.Size, i)
 	s := fmt.Sprintf("T%d's %s", ev.Thread, ev.Op)
 	if object != "" && ev.Object != 0 {
 		s += " of " + object
@@ -79,6 +82,9 @@ func (x *explaining) event(i int) string {
 
 // second describes the second of an ordering, which may be what a thread waits for.
 func (x *explaining) second(o *Order) string {
+	if o.Second < 0 {
+		return x.eventIn(x.passing, o.InPassing) + ", which has not happened when the execution ends"
+	}
 	if !o.Waiting {
 		return x.event(o.Second)
 	}
@@ -105,8 +111,15 @@ func (x *explaining) waiter(th trace.ThreadID) *trace.Waiter {
 // pattern names the kind of bug that an ordering shows, empty for none, with a sentence about the events that
 // show it.
 func (x *explaining) pattern(o *Order) (name, sentence string) {
-	first, second := &x.t.Events[o.First], &x.t.Events[o.Second]
-	end := &x.t.Ending
+	first, end := &x.t.Events[o.First], &x.t.Ending
+	if o.Second < 0 {
+		later := &x.passing.Events[o.InPassing]
+		if end.Kind == trace.Signal && end.Thread == first.Thread && !changes(first.Op) && changes(later.Op) && first.Value == 0 && !x.written(first.Object, o.First) {
+			return TooEarly, "Nothing has written it before, and it is 0."
+		}
+		return OrderViolation, ""
+	}
+	second := &x.t.Events[o.Second]
 	a, b := ops.Of(first.Op), ops.Of(second.Op)
 	switch {
 	case end.Kind == trace.Deadlock && len(end.Cycle) > 1 && x.cycleOfLocks():
@@ -249,6 +262,9 @@ func (x *explaining) threads(list []trace.ThreadID) string {
 
 // missingLock says which lock guards other accesses of the object, but not both of the pair; empty for none.
 func (x *explaining) missingLock(o *Order) string {
+	if o.Second < 0 || o.Waiting {
+		return ""
+	}
 	first, second := &x.t.Events[o.First], &x.t.Events[o.Second]
 	if ops.Of(first.Op).Of != ops.Memory || ops.Of(second.Op).Of != ops.Memory {
 		return ""

@@ -28,6 +28,9 @@ type Order struct {
 	// Second is then the thread's last event.
 	Waiting bool   `json:"waiting,omitempty"`
 	Object  string `json:"object,omitempty"` // that both events concern: `counter`, `queue->mutex`
+	// Second is -1 if it has not happened when the execution ends. Then InPassing is its number in the trace of
+	// Explanation.Passing.
+	InPassing int `json:"inPassing,omitempty"`
 	// Executions is how many had the two the other way round, Failed how many of these failed all the
 	// same: 0 for an ordering of the critical order.
 	Executions int `json:"executions"`

@@ -31,6 +31,7 @@ func (b *builder) failure(found finding.Finding) *Failure {
 	}
 	if e.Kind == trace.Deadlock || e.Kind == trace.Hang || e.Kind == trace.Leak {
 		f.Waits, f.Ring = b.waits()
+		b.waitFor(f)
 		if len(f.Waits) > 0 {
 			f.Place = f.Waits[0].Place
 		}
@@ -49,7 +50,7 @@ func (b *builder) story(o trace.Object) string {
 			s += fmt.Sprintf(", freed before event %d", i)
 		default:
 			e := &b.tr.Events[i]
-			s += fmt.Sprintf(", freed by %s at %s", threadText(e.Thread), b.places.list[b.placeOf(e).place].Label)
+			s += fmt.Sprintf(", freed by %s at %s", ThreadText(e.Thread), b.places.list[b.placeOf(e).place].Label)
 		}
 	}
 	return s
@@ -121,7 +122,7 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 			break
 		}
 	}
-	who := threadText(w.Thread)
+	who := ThreadText(w.Thread)
 	if name := b.roles[w.Thread].name; out.Creator >= 0 && name != "" {
 		who += " " + name
 	}
@@ -151,4 +152,33 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 		out.Text = strings.Replace(out.Text, " "+name, " "+full, 1)
 	}
 	return out
+}
+
+// waitFor sets what the threads of a failure wait for, and who has it.
+func (b *builder) waitFor(f *Failure) {
+	known := map[trace.Object]int{}
+	for i := range f.Waits {
+		w := &f.Waits[i]
+		n := slices.IndexFunc(b.tr.Ending.Waiters, func(x trace.Waiter) bool { return x.Thread == w.Thread })
+		x := &b.tr.Ending.Waiters[n]
+		w.Object = -1
+		if x.Ready {
+			continue
+		}
+		if x.Op != trace.OpThreadJoin && x.Object != 0 {
+			at, ok := known[x.Object]
+			if !ok {
+				at = len(f.Objects)
+				known[x.Object] = at
+				f.Objects = append(f.Objects, b.typed(x.Object))
+			}
+			w.Object = at
+			for _, h := range b.state.Holders(x.Object, -1) {
+				w.For = append(w.For, Holder{h.Thread, b.placeOf(&b.tr.Events[h.Event]).place})
+			}
+		}
+		if x.Holder >= 0 && !slices.ContainsFunc(w.For, func(h Holder) bool { return h.Thread == x.Holder }) {
+			w.For = append(w.For, Holder{Thread: x.Holder})
+		}
+	}
 }

@@ -67,8 +67,6 @@ const (
 	timedOut = "timed out"
 )
 
-func threadText(t trace.ThreadID) string { return "T" + strconv.Itoa(int(t)) }
-
 // phrase describes event number i.
 func (b *builder) phrase(i int) phrase {
 	e := &b.tr.Events[i]
@@ -110,9 +108,9 @@ func (b *builder) tell(p *phrase, spec *ops.Spec, e *trace.Event, name symbol.Na
 		p.object = ""
 		p.fail(e)
 	case ops.TellTarget:
-		p.object = threadText(trace.ThreadID(e.Value))
+		p.object = ThreadText(trace.ThreadID(e.Value))
 	case ops.TellThread:
-		p.object = threadText(trace.ThreadID(e.Value))
+		p.object = ThreadText(trace.ThreadID(e.Value))
 		p.fail(e)
 	case ops.TellStart:
 		p.object = b.roles[e.Thread].name
@@ -133,12 +131,12 @@ func (b *builder) tell(p *phrase, spec *ops.Spec, e *trace.Event, name symbol.Na
 	case ops.TellWoken:
 		p.sep, p.value = gives, "nobody waits"
 		if e.Value > 0 {
-			p.value = "wakes " + threadText(trace.ThreadID(e.Value)-1)
+			p.value = "wakes " + ThreadText(trace.ThreadID(e.Value)-1)
 		}
 	case ops.TellWakes:
 		p.sep, p.value = gives, "wakes "+number
 		if spec.Aux == ops.ThreadPlusOne && e.Value == 1 && e.Aux > 0 {
-			p.value = "wakes " + threadText(trace.ThreadID(e.Aux)-1)
+			p.value = "wakes " + ThreadText(trace.ThreadID(e.Aux)-1)
 		}
 	case ops.TellArrivals:
 		p.sep, p.value = gives, number+" arrived"
@@ -181,9 +179,9 @@ func (b *builder) tellSignal(p *phrase, spec *ops.Spec, e *trace.Event, name sym
 	case ops.TellSend:
 		p.object, p.sep, p.value = signalName(e.Value), gives, "the process"
 		if e.Aux > 0 {
-			p.value = threadText(trace.ThreadID(e.Aux) - 1)
+			p.value = ThreadText(trace.ThreadID(e.Aux) - 1)
 		} else if e.Object.Region() == trace.RegionStack { // older traces: its own data lies on its stack
-			p.value = threadText(trace.ThreadID(e.Object.Index()))
+			p.value = ThreadText(trace.ThreadID(e.Object.Index()))
 		}
 		p.fail(e)
 	case ops.TellReceived:
@@ -204,7 +202,7 @@ func (b *builder) tellSignal(p *phrase, spec *ops.Spec, e *trace.Event, name sym
 			p.value = "no handler"
 		}
 		if e.Aux > 0 {
-			p.note = "sent by " + threadText(trace.ThreadID(e.Aux)-1)
+			p.note = "sent by " + ThreadText(trace.ThreadID(e.Aux)-1)
 		}
 	case ops.TellSignal:
 		p.object = signalName(e.Value)
@@ -213,12 +211,12 @@ func (b *builder) tellSignal(p *phrase, spec *ops.Spec, e *trace.Event, name sym
 	case ops.TellMask:
 		p.object, p.note = "", "blocked: "+signalSet(e.Value)
 	case ops.TellArm:
-		p.object, p.sep, p.value = threadText(trace.ThreadID(e.Aux)-1), gives, "stopped"
+		p.object, p.sep, p.value = ThreadText(trace.ThreadID(e.Aux)-1), gives, "stopped"
 		if e.Value > 0 {
 			p.value = "in " + time.Duration(e.Value).String()
 		}
 	case ops.TellTimer:
-		p.object = threadText(trace.ThreadID(e.Aux) - 1)
+		p.object = ThreadText(trace.ThreadID(e.Aux) - 1)
 	case ops.TellExpiry:
 		p.object, p.sep, p.value = "", gives, "nothing"
 		if e.Value > 0 {

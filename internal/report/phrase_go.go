@@ -78,7 +78,7 @@ func (b *builder) tellGo(p *phrase, i int) {
 	case ops.TellGo:
 		p.object = ""
 		if id, ok := e.Child(); ok && int(id) < len(b.roles) {
-			p.object, p.sep, p.value = b.roles[id].name, gives, threadText(id)
+			p.object, p.sep, p.value = b.roles[id].name, gives, ThreadText(id)
 		}
 	case ops.TellResume:
 		p.verb, p.sep, p.value = trace.Op(e.Value).String(), " ", "goes on"
@@ -104,7 +104,7 @@ func (b *builder) tellGo(p *phrase, i int) {
 	case ops.TellWhen:
 		p.sep, p.value = " ", "at "+time.Duration(e.Value).String()
 	case ops.TellSwitch:
-		p.object = threadText(trace.ThreadID(e.Value))
+		p.object = ThreadText(trace.ThreadID(e.Value))
 	}
 }
 

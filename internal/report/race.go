@@ -38,9 +38,9 @@ func (b *builder) sides() []Side {
 		at := b.places.locate(a.Site, a.Stack)
 		s.Place, s.Stack = at.place, b.places.stacks[at.stack]
 		name := b.names.Name(a.Object, a.Size, len(b.tr.Events)).Text
-		s.Text = threadText(a.Thread) + ": " + a.Op.String() + " " + name
+		s.Text = ThreadText(a.Thread) + ": " + a.Op.String() + " " + name
 		if s.Event >= 0 {
-			s.Text = threadText(a.Thread) + ": " + b.phrase(s.Event).text()
+			s.Text = ThreadText(a.Thread) + ": " + b.phrase(s.Event).text()
 		}
 		out = append(out, s)
 	}

@@ -70,7 +70,7 @@ func (b *builder) explain(last, next, i int) *Switch {
 	from := &b.tr.Events[last]
 	e := &b.tr.Events[i]
 	s := &Switch{From: from.Thread, To: e.Thread, Preemptive: e.Preempts(from.Thread)}
-	who := threadText(s.From)
+	who := ThreadText(s.From)
 	p, known := b.pendingAt(from.Thread, next)
 	if known {
 		s.Next = p.place
@@ -183,7 +183,7 @@ func (b *builder) pendingOf(w *trace.Waiter) pending {
 	case trace.OpThreadJoin:
 		name = ""
 		if w.Holder >= 0 {
-			name = threadText(w.Holder)
+			name = ThreadText(w.Holder)
 		}
 		p.brief = strings.TrimSpace("join " + name)
 	case trace.OpCondWake:
@@ -216,7 +216,7 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 		if p.target < 0 {
 			return "waits for a thread to end"
 		}
-		return "waits for " + threadText(p.target) + " to end"
+		return "waits for " + ThreadText(p.target) + " to end"
 	case ops.UntilFree, ops.UntilReadable, ops.UntilDone:
 		return "waits for " + name + b.heldBy(p.object, p.target, t)
 	case ops.UntilReacquired:
@@ -242,11 +242,11 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 func (b *builder) heldBy(o trace.Object, holder, t trace.ThreadID) string {
 	var names []string
 	for _, h := range b.state.Holders(o, t) {
-		names = append(names, threadText(h.Thread))
+		names = append(names, ThreadText(h.Thread))
 	}
 	_, itself := b.state.HoldOf(t, o)
 	if len(names) == 0 && !itself && holder >= 0 && holder != t {
-		names = []string{threadText(holder)}
+		names = []string{ThreadText(holder)}
 	}
 	switch {
 	case len(names) == 0 && (itself || holder == t && t >= 0):

@@ -1,6 +1,10 @@
 package report
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"strconv"
+
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // View is one execution, ready to be rendered. Thread and event numbers are those of the trace;
 // places, stacks and blocks are indices into the view's own tables.
@@ -40,6 +44,18 @@ type Column struct {
 	Shown  int    `json:"shown"`  // rows of its own in the short view
 	Ended  bool   `json:"ended"`
 }
+
+// Label is the thread's number and name, and its path if it has one: `T1 worker`, `T2 fetch (1.2)`.
+func (c *Column) Label() string {
+	s := ThreadText(c.Thread) + " " + c.Name
+	if c.Path != "" {
+		s += " (" + c.Path + ")"
+	}
+	return s
+}
+
+// ThreadText is how a thread is named in text: `T1`.
+func ThreadText(t trace.ThreadID) string { return "T" + strconv.Itoa(int(t)) }
 
 // RowKind determines which fields of a Row are set.
 type RowKind string
@@ -139,6 +155,8 @@ type Failure struct {
 	// order.
 	Waits []Wait `json:"waits,omitempty"`
 	Ring  int    `json:"ring"` // number of Waits that form a deadlock cycle
+	// Objects are the names, with types, of the objects that Waits are about. Two may have the same name.
+	Objects []string `json:"objects,omitempty"`
 	// Sides are the two accesses of a data race, in the order in which they happened.
 	Sides []Side `json:"sides,omitempty"`
 }
@@ -161,13 +179,41 @@ type Wait struct {
 	Text  string `json:"text"`
 	Place int    `json:"place"`
 	Stack []int  `json:"stack,omitempty"`
+	// Object is what the thread waits for, an index into Failure.Objects; -1 if it could go on, or waits
+	// for time or the end of a thread.
+	Object int `json:"object"`
+	// For are the threads that hold Object, itself included, or, if that is -1, the thread whose end it waits for.
+	For []Holder `json:"for,omitempty"`
 	// Creator started it at Created; -1 and 0 if that was not seen.
 	Creator trace.ThreadID `json:"creator"`
 	Created int            `json:"created"`
 }
 
+// Holder is a thread for which another one waits.
+type Holder struct {
+	Thread trace.ThreadID `json:"thread"`
+	Place  int            `json:"place"` // where it acquired the object; 0 if unknown
+}
+
 // Full returns the view's rows with nothing folded.
 func (v *View) Full() []Row { return unfold(nil, v.Rows) }
+
+// Hides returns the first event without a row and how many events have none; -1 and 0 if all have one.
+func (v *View) Hides() (first, n int) {
+	if v.Hidden == 0 {
+		return -1, 0
+	}
+	next := 0
+	for _, r := range v.Full() {
+		if r.Cell != nil {
+			if r.Event != next {
+				break
+			}
+			next++
+		}
+	}
+	return next, v.Hidden
+}
 
 func unfold(out, rows []Row) []Row {
 	for _, r := range rows {

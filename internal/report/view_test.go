@@ -334,3 +334,20 @@ func BenchmarkBuild(b *testing.B) {
 		Build(tr, names, Options{})
 	}
 }
+
+// Hides finds the events that no row represents.
+func TestHides(t *testing.T) {
+	for _, name := range reporttest.Fixtures() {
+		tr, names := reporttest.Load(t, name)
+		hidden := hiddenEvents(tr)
+		want, n := slices.Index(hidden, true), 0
+		for _, h := range hidden {
+			if h {
+				n++
+			}
+		}
+		if first, got := Build(tr, names, Options{}).Hides(); first != want || got != n {
+			t.Errorf("%s hides %d events from %d on, want %d from %d on", name, got, first, n, want)
+		}
+	}
+}

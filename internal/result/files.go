@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/engine"
-	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/junit"
 	"github.com/heddle-dev/heddle/internal/report/sarif"
 	"github.com/heddle-dev/heddle/internal/report/term"
@@ -151,9 +150,7 @@ func (f *Files) finding(suite, name string, seconds float64, d *Distinct, trace 
 	if d.Shown != nil {
 		v := View(d.Shown, nil)
 		locate(&r, v)
-		if len(d.Shown.Events) <= maxDrawn {
-			_ = term.Render(text, v, term.Options{Width: 100, Unicode: true}) // the buffer has no errors
-		}
+		_ = term.Render(text, v, term.Options{Width: 100, Unicode: true}) // the buffer has no errors
 	}
 	if trace != "" {
 		r.Properties["trace"] = trace
@@ -181,36 +178,4 @@ func (f *Files) add(suite string, c junit.Case) {
 		f.suites = append(f.suites, junit.Suite{Name: suite, Began: time.Now().Add(-time.Duration(c.Seconds * float64(time.Second)))})
 	}
 	f.suites[i].Cases = append(f.suites[i].Cases, c)
-}
-
-// locate sets the places of a result: that of the failure, or the innermost one on its stack that has a
-// source file, the call stack, and what other threads did or wait for.
-func locate(r *sarif.Result, v *report.View) {
-	x := v.Failure
-	if x == nil {
-		return
-	}
-	at := func(place int, message string) sarif.Place {
-		p := &v.Places[place]
-		return sarif.Place{Func: cmp.Or(p.Func, p.Label), File: p.File, Line: p.Line, Message: message}
-	}
-	for _, p := range append([]int{x.Place}, x.Stack...) {
-		if v.Places[p].File != "" {
-			r.Where = at(p, r.Where.Message)
-			break
-		}
-	}
-	if len(x.Stack) > 0 {
-		s := sarif.Stack{Message: x.Title}
-		for _, p := range x.Stack {
-			s.Frames = append(s.Frames, at(p, ""))
-		}
-		r.Stacks = append(r.Stacks, s)
-	}
-	for _, s := range x.Sides {
-		r.Related = append(r.Related, at(s.Place, s.Text))
-	}
-	for _, t := range x.Waits {
-		r.Related = append(r.Related, at(t.Place, t.Text))
-	}
 }

@@ -296,6 +296,9 @@ func (r *Races) SARIF(w io.Writer, version, root string) error {
 		id := strings.ReplaceAll(f.Finding.Kind, " ", "-")
 		tool.Rules[id] = "An execution ends with: " + f.Finding.Kind + "."
 		x := sarif.Result{Rule: id, Level: sarif.Error, Message: f.Finding.Headline(), Key: f.Finding.Key, Where: placeOf(f.Finding.Where, f.Shown)}
+		if f.Shown != nil {
+			locate(&x, View(f.Shown, nil))
+		}
 		if f.Trace != "" {
 			x.Notes = append(x.Notes, "heddle replay "+wording.Quoted(f.Trace))
 		}

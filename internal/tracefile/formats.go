@@ -27,6 +27,8 @@ const (
 	STD                      // .std, .std.gz: RAPID's
 	Text                     // .txt: the text form of heddle's
 	Statements               // .stmt: the language of El-Zawawy and Alanazi
+	Perfetto                 // .pftrace: Perfetto's, for its user interface; written only
+	ShiViz                   // .shiviz: a log for ShiViz; written only
 )
 
 // FormatOf returns the format of a file by its name.
@@ -44,6 +46,10 @@ func FormatNamed(name string) (f Format, known bool) {
 		return Text, true
 	case strings.HasSuffix(name, ".stmt"):
 		return Statements, true
+	case strings.HasSuffix(name, ".pftrace"):
+		return Perfetto, true
+	case strings.HasSuffix(name, ".shiviz"):
+		return ShiViz, true
 	}
 	return Heddle, strings.HasSuffix(name, ".hdl")
 }
@@ -58,9 +64,12 @@ type Input struct {
 // ReadAny reads a trace in the format that its name implies.
 func ReadAny(name string) (Input, error) {
 	f := FormatOf(name)
-	if f == Heddle {
+	switch f {
+	case Heddle:
 		tr, err := Read(name)
 		return Input{Trace: tr}, err
+	case Perfetto, ShiViz:
+		return Input{}, fmt.Errorf("heddle writes %s files and cannot read them: keep the trace that it was made from", filepath.Ext(name))
 	}
 	file, err := regular.Open(name)
 	var path *fs.PathError
@@ -112,8 +121,8 @@ func ReadStatements(name string) (*stmt.Trace, error) {
 	return t, nil
 }
 
-// WriteAny writes a trace in the format that the name implies. It returns what that format cannot
-// express.
+// WriteAny writes a trace in the format that the name implies, unless that is Perfetto's or ShiViz', which
+// need the names of a view. It returns what that format cannot express.
 func WriteAny(name string, in Input) ([]rapid.Loss, error) {
 	f := FormatOf(name)
 	switch f {
@@ -121,6 +130,8 @@ func WriteAny(name string, in Input) ([]rapid.Loss, error) {
 		return in.Names.Lost(), Write(name, in.Trace)
 	case Statements:
 		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .std.gz or .txt")
+	case Perfetto, ShiViz:
+		return nil, fmt.Errorf("only heddle convert writes %s files: choose a name that ends in .hdl, .std, .std.gz or .txt", filepath.Ext(name))
 	}
 	var lost []rapid.Loss
 	err := WriteWhole(name, func(w io.Writer) error {

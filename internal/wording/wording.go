@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -67,4 +69,19 @@ func QuotedWords(words []string) string {
 		out[i] = Quoted(w)
 	}
 	return strings.Join(out, " ")
+}
+
+// Visible is the character, or "?" for one that a terminal or an editor would act on, would not show, or
+// would let change the direction of the characters after it.
+func Visible(r rune) rune {
+	if r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
+		return '?'
+	}
+	return r
+}
+
+// Line is text of a program, or of a trace, as one line without invisible characters.
+func Line(s string) string {
+	s = strings.TrimRight(strings.ReplaceAll(s, "\t", "  "), " \n")
+	return strings.Map(Visible, strings.ReplaceAll(s, "\n", " "))
 }

@@ -87,7 +87,7 @@ func (e *Engine) synchronise(t *thread, ev *trace.Event) {
 			t.woken.forget()
 		case ops.Arrived:
 			o := e.object(c.Object)
-			if c.First {
+			if c.First || o.phase == nil { // a trace may lack the first arrival
 				o.phase = &phase{}
 			}
 			e.publishing(t)

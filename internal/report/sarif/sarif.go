@@ -19,6 +19,7 @@ type Result struct {
 	Where   Place    // of the finding
 	Stacks  []Stack  // of those involved
 	Related []Place  // other places, with what happens there
+	Flows   []Flow   // of the threads of an execution that shows it, which together are one code flow
 	Key     string   // is the same for the same finding in another run; empty if it has none
 	Notes   []string // further sentences of the message
 	// Suppressed is why the user does not want to see the finding; empty if it was not suppressed.
@@ -47,6 +48,28 @@ type Stack struct {
 	Message string
 	Frames  []Place
 }
+
+// Flow is what one thread does.
+type Flow struct {
+	Thread, Message string // identifier and name of the thread
+	Steps           []Step
+}
+
+// Step is one operation of a thread.
+type Step struct {
+	Place      Place
+	Order      int // among the steps of all threads, from 0
+	Importance Importance
+}
+
+// Importance is how much of a code flow a viewer shows.
+type Importance string
+
+const (
+	Essential   Importance = "essential"   // what failed
+	Important   Importance = "important"   // other threads could notice it
+	Unimportant Importance = "unimportant" // details
+)
 
 // Tool is what found the results.
 type Tool struct {
@@ -139,6 +162,9 @@ func (l *log) result(r *Result, rule int) object {
 	if len(stacks) > 0 {
 		out["stacks"] = stacks
 	}
+	if len(r.Flows) > 0 {
+		out["codeFlows"] = list{object{"message": object{"text": "an execution that shows it; the order of execution is that of the steps of all threads"}, "threadFlows": l.flows(r.Flows)}}
+	}
 	if r.Key != "" {
 		out["partialFingerprints"] = object{"heddle/v1": r.Key}
 	}
@@ -147,6 +173,18 @@ func (l *log) result(r *Result, rule int) object {
 	}
 	if r.Suppressed != "" {
 		out["suppressions"] = list{object{"kind": "external", "justification": r.Suppressed}}
+	}
+	return out
+}
+
+func (l *log) flows(flows []Flow) list {
+	out := list{}
+	for _, f := range flows {
+		steps := list{}
+		for _, s := range f.Steps {
+			steps = append(steps, object{"location": l.location(s.Place), "executionOrder": s.Order, "importance": s.Importance})
+		}
+		out = append(out, object{"id": f.Thread, "message": object{"text": f.Message}, "locations": steps})
 	}
 	return out
 }

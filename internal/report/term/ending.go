@@ -35,7 +35,7 @@ func (d *drawing) ending() {
 		d.stack(s.Stack)
 	}
 	if len(f.Waits) == 0 && len(f.Sides) == 0 {
-		d.text("in "+threadText(f.Thread)+":", plain, "  ")
+		d.text("in "+report.ThreadText(f.Thread)+":", plain, "  ")
 		d.stack(f.Stack)
 	}
 }
@@ -43,7 +43,7 @@ func (d *drawing) ending() {
 func (d *drawing) wait(w report.Wait) {
 	d.text(w.Text+d.at(w.Place), plain, "  ")
 	if w.Created != 0 {
-		d.text("started by "+threadText(w.Creator)+d.at(w.Created), faint, "    ")
+		d.text("started by "+report.ThreadText(w.Creator)+d.at(w.Created), faint, "    ")
 	}
 	if d.full {
 		d.stack(w.Stack)
@@ -95,7 +95,7 @@ func (d *drawing) legend() {
 		d.print("")
 	}
 	for _, b := range known {
-		d.text(b.Name+": "+b.Detail+", by "+threadText(b.Thread), plain, "")
+		d.text(b.Name+": "+b.Detail+", by "+report.ThreadText(b.Thread), plain, "")
 	}
 	if out := strings.TrimRight(d.v.Output, "\n"); out != "" {
 		lines := strings.Split(out, "\n")

@@ -136,7 +136,7 @@ func (l *layout) useLanes(n, room, want int) {
 
 // tagWidth is the width of `T12 `.
 func (l *layout) tagWidth() int {
-	return len(threadText(l.columns[len(l.columns)-1].Thread)) + 1
+	return len(report.ThreadText(l.columns[len(l.columns)-1].Thread)) + 1
 }
 
 // single reports whether a loop is one event again and again, which needs no bar.

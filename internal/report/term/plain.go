@@ -2,8 +2,9 @@ package term
 
 import (
 	"io"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/heddle-dev/heddle/internal/wording"
 )
 
 // Plain is a writer for text that holds words of others: a program's messages, paths, what a
@@ -25,7 +26,7 @@ func (p *plainWriter) Write(b []byte) (int, error) {
 		if r == '\n' || r == '\t' {
 			out = append(out, byte(r))
 		} else {
-			out = utf8.AppendRune(out, visible(r))
+			out = utf8.AppendRune(out, wording.Visible(r))
 		}
 		in = in[n:]
 	}
@@ -34,13 +35,4 @@ func (p *plainWriter) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return len(b), nil
-}
-
-// visible is the character, or "?" for one that a terminal would act on, would not show, or
-// would let change the direction of what follows.
-func visible(r rune) rune {
-	if r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
-		return '?'
-	}
-	return r
 }

@@ -210,12 +210,7 @@ func (d *drawing) header() {
 		return
 	}
 	for _, row := range []func(report.Column) string{
-		func(c report.Column) string {
-			if c.Path != "" {
-				return fmt.Sprintf("T%d %s (%s)", c.Thread, c.Name, c.Path)
-			}
-			return fmt.Sprintf("T%d %s", c.Thread, c.Name)
-		},
+		func(c report.Column) string { return c.Label() },
 		func(c report.Column) string {
 			if c.Entry == 0 {
 				return ""
@@ -252,13 +247,13 @@ func (d *drawing) laneHeader() {
 		for j < len(d.columns) && d.columns[j].Name == c.Name && d.columns[j].Entry == c.Entry {
 			j++
 		}
-		s := threadText(c.Thread)
+		s := report.ThreadText(c.Thread)
 		switch j - i {
 		case 1:
 		case 2:
-			s += ", " + threadText(d.columns[j-1].Thread)
+			s += ", " + report.ThreadText(d.columns[j-1].Thread)
 		default:
-			s += " … " + threadText(d.columns[j-1].Thread)
+			s += " … " + report.ThreadText(d.columns[j-1].Thread)
 		}
 		s += " " + c.Name
 		if c.Entry != 0 {
@@ -280,8 +275,6 @@ func (d *drawing) laneHeader() {
 	}
 	d.line(line{text: d.paint(strings.Repeat(d.sign("─"), d.room()), faint)})
 }
-
-func threadText(t trace.ThreadID) string { return "T" + strconv.Itoa(int(t)) }
 
 // rows draws rows, without margin.
 func (d *drawing) rows(rows []report.Row) (out []line) {
@@ -351,7 +344,7 @@ func (d *drawing) cellRow(r *report.Row, text string, st style, place int) []lin
 	var tag string
 	cell := d.cell
 	if d.lanes {
-		tag = pad(threadText(r.Thread), d.tagWidth())
+		tag = pad(report.ThreadText(r.Thread), d.tagWidth())
 		cell -= d.tagWidth()
 		if d.source > 0 {
 			cell--
@@ -451,7 +444,7 @@ func (d *drawing) switchRow(r *report.Row) []line {
 	if sw.Next != 0 {
 		text += " (" + d.v.Places[sw.Next].Label + ")"
 	}
-	text += " → " + threadText(sw.To)
+	text += " → " + report.ThreadText(sw.To)
 	st := faint
 	if sw.Preemptive {
 		st = alarm

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/heddle-dev/heddle/internal/wording"
 )
 
 // pen adapts text to what the terminal can show. All text goes through clean before it is measured
@@ -29,7 +31,7 @@ func (p pen) clean(s string) string {
 		if !p.unicode && r >= utf8.RuneSelf {
 			return '?'
 		}
-		return visible(r)
+		return wording.Visible(r)
 	}, s)
 }
 

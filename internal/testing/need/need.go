@@ -13,6 +13,7 @@ import (
 var packages = map[string]string{
 	"clang++": "clang", "addr2line": "binutils", "ar": "binutils", "objcopy": "binutils", "strip": "binutils",
 	"llvm-addr2line": "llvm", "llvm-dwp": "llvm", "autoreconf": "autoconf", "libtoolize": "libtool", "protoc": "protobuf-compiler",
+	"dot": "graphviz", "node": "nodejs",
 }
 
 // Tool returns the path of the first tool. It skips the test unless all of them are in PATH;

@@ -43,6 +43,7 @@ static HD_PROGACCESS uint64_t peek(uint64_t addr, uint32_t size) {
 static inline uint64_t placeless(uint64_t v) { return (v >> 47 == 0 && v >> 40 != 0) || hd_heap_owns(v) ? 1 : v; }
 
 uint64_t hd_content(uint16_t op, uint64_t addr, uint32_t size, uint64_t *aux) {
+  if (addr < 1u << 16 || addr >> 47) return 0; // the access itself is to fault, and at its own instruction
   if (op == HD_OP_READ || op == HD_OP_WRITE || size <= 8) {
     if (size == 16) *aux = placeless(peek(addr + 8, 8));
     return peek(addr, size);
