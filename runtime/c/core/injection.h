@@ -22,7 +22,7 @@ static inline void hd_inject_call(void) {
   if (HD_UNLIKELY(hd_inject_open)) hd_inject_close(); // of an access before this call
   hd_inject_calling = true;
 }
-// Set while reads become events that have been made before: they are no occasions.
+// Set while reads that were made before become events; no fault is injected into these.
 extern bool hd_inject_late;
 // The bytes that are to be flipped are others than before the write: so it has happened.
 bool hd_inject_written(void);
