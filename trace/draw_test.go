@@ -51,7 +51,7 @@ func drawTrace(t *rapid.T) *Trace {
 	if rapid.Bool().Draw(t, "fault") {
 		tr.Header.Fault = &Fault{
 			Model: rapid.SampledFrom(FaultModels()).Draw(t, "model"), Thread: rapid.Uint64().Draw(t, "fault's thread"),
-			Index: rapid.Uint64().Draw(t, "index"), Amount: rapid.Uint64().Draw(t, "amount"),
+			Site: site.Draw(t, "fault's site"), Index: rapid.Uint64().Draw(t, "index"), Amount: rapid.Uint64().Draw(t, "amount"),
 		}
 	}
 	if rapid.Bool().Draw(t, "recipe") {

@@ -13,9 +13,10 @@ import (
 // Fault is a fault that was injected into an execution, or that is to be.
 type Fault struct {
 	Model FaultModel
-	// Thread is the name of the thread, as in Thread.Name, and Index counts its occasions from 0:
-	// FaultModel says which these are.
+	// Thread is the name of the thread, as in Thread.Name, and Site the instruction of the event or call.
+	// Index counts the thread's occasions there from 0: FaultModel says which these are.
 	Thread uint64
+	Site   Site
 	Index  uint64
 	// Amount is the bit for flips and Argument, which counts modulo the bits of the value; bytes for
 	// Short and Overrun; events of other threads for Delayed; 0 otherwise.
@@ -32,8 +33,8 @@ const (
 	FaultWrite    FaultModel = abi.FaultWrite    // a bit of what a plain access writes
 	FaultShort    FaultModel = abi.FaultShort    // an allocation gets fewer bytes
 	FaultPointer  FaultModel = abi.FaultPointer  // an allocation returns an address without memory
-	FaultOverrun  FaultModel = abi.FaultOverrun  // memcpy, memmove or memset goes on behind the end
-	FaultArgument FaultModel = abi.FaultArgument // a bit of the size passed to one of these or to an allocation
+	FaultOverrun  FaultModel = abi.FaultOverrun  // memcpy, strcpy or a similar function goes on behind the end
+	FaultArgument FaultModel = abi.FaultArgument // a bit of the size passed to such a function or to an allocation
 	FaultDropped  FaultModel = abi.FaultDropped  // a synchronisation call does nothing
 	FaultKilled   FaultModel = abi.FaultKilled   // the thread ends before a plain access, as by pthread_exit
 	FaultDelayed  FaultModel = abi.FaultDelayed  // a synchronisation call waits until others have done some events
@@ -83,7 +84,7 @@ func FaultRecord(f *Fault) *tracepb.Fault {
 	if f == nil {
 		return nil
 	}
-	return &tracepb.Fault{Model: uint32(f.Model), Thread: f.Thread, Index: f.Index, Amount: f.Amount, Event: uint64(f.Event)}
+	return &tracepb.Fault{Model: uint32(f.Model), Thread: f.Thread, Site: uint64(f.Site), Index: f.Index, Amount: f.Amount, Event: uint64(f.Event)}
 }
 
 // FaultOf is the inverse of FaultRecord. The model need not be valid.
@@ -91,5 +92,5 @@ func FaultOf(p *tracepb.Fault) *Fault {
 	if p == nil {
 		return nil
 	}
-	return &Fault{Model: FaultModel(p.Model), Thread: p.Thread, Index: p.Index, Amount: p.Amount, Event: int(min(p.Event, math.MaxInt32))}
+	return &Fault{Model: FaultModel(p.Model), Thread: p.Thread, Site: Site(p.Site), Index: p.Index, Amount: p.Amount, Event: int(min(p.Event, math.MaxInt32))}
 }

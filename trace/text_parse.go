@@ -305,6 +305,7 @@ func (p *textParser) fault(l *textLine) {
 	f.Model = model
 	l.pairs(map[string]func(word){
 		"thread": func(w word) { f.Thread = value(l, w, parseUint) },
+		"site":   func(w word) { f.Site = value(l, w, parseSite) },
 		"index":  func(w word) { f.Index = value(l, w, parseUint) },
 		"amount": func(w word) { f.Amount = value(l, w, parseUint) },
 		"event":  func(w word) { f.Event = int(value(l, w, parseInt)) },

@@ -83,7 +83,7 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 		b.WriteString("values\n")
 	}
 	if f := h.Fault; f != nil {
-		fmt.Fprintf(b, "fault %q thread=%#x index=%d amount=%d event=%d\n", f.Model, f.Thread, f.Index, f.Amount, f.Event)
+		fmt.Fprintf(b, "fault %q thread=%#x site=%s index=%d amount=%d event=%d\n", f.Model, f.Thread, printSite(f.Site), f.Index, f.Amount, f.Event)
 	}
 	if h.MaxAccesses != 0 {
 		fmt.Fprintf(b, "max-accesses %d\n", h.MaxAccesses)

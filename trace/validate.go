@@ -63,7 +63,7 @@ func (e *InvalidError) Error() string {
 //     need not be an event either, Freed may also be the index of the event before which
 //     the block was freed, or the number of events.
 //
-// Header: the sites of Points are as above, MaxAccesses is not negative, and a Fault has a valid model and at
+// Header: the sites of Points are as above, MaxAccesses is not negative, and a Fault has a valid model, a site as above and at
 // most as many events before it as there are.
 //
 // Ending:
@@ -410,6 +410,10 @@ func (v *validator) allocs() error {
 func (v *validator) points() error {
 	if f := v.t.Header.Fault; f != nil && (!f.Model.Valid() || f.Event < 0 || f.Event > len(v.t.Events)) {
 		return invalid("header", "the fault is %v at event %d", f.Model, f.Event)
+	} else if f != nil {
+		if p := v.site(f.Site); p != "" {
+			return invalid("the header's fault", "%s", p)
+		}
 	}
 	if n := v.t.Header.MaxAccesses; n < 0 {
 		return invalid("header", "%d accesses were recorded", n)

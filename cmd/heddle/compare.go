@@ -15,7 +15,7 @@ func (c *compareCommand) Help() string {
 The deviation is none; data, if an instruction had another value; address, if it accessed another
 place; or control, if another instruction was executed. Within a thread, nothing after a control
 deviation is compared. The outcome is benign (the same ending and output), silent
-data corruption (only the output differs), crash or hang. Traces of two builds are compared by source
+data corruption (only the output differs), crash, hang, or detected (another exit status). Traces of two builds are compared by source
 lines and variables. Ends with 1 if the executions deviate.`
 }
 

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 14
+	AbiVersion      = 15
 	PointsVersion   = 8
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -416,7 +416,7 @@ const (
 	FaultDelayed  = 9
 )
 
-// Plan is struct hd_plan, 136 bytes.
+// Plan is struct hd_plan, 144 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -441,13 +441,14 @@ type Plan struct {
 	Ninteresting uint32 // offset 104
 	Fault        uint32 // offset 108
 	FaultThread  uint64 // offset 112
-	FaultIndex   uint64 // offset 120
-	FaultAmount  uint64 // offset 128
+	FaultSite    uint64 // offset 120
+	FaultIndex   uint64 // offset 128
+	FaultAmount  uint64 // offset 136
 }
 
 // Size and offsets of Plan as the C compiler has them.
 const (
-	SizeofPlan               = 136
+	SizeofPlan               = 144
 	OffsetofPlanId           = 0
 	OffsetofPlanSeed         = 8
 	OffsetofPlanSlack        = 16
@@ -471,8 +472,9 @@ const (
 	OffsetofPlanNinteresting = 104
 	OffsetofPlanFault        = 108
 	OffsetofPlanFaultThread  = 112
-	OffsetofPlanFaultIndex   = 120
-	OffsetofPlanFaultAmount  = 128
+	OffsetofPlanFaultSite    = 120
+	OffsetofPlanFaultIndex   = 128
+	OffsetofPlanFaultAmount  = 136
 )
 
 // enum hd_record

@@ -42,7 +42,8 @@ type Injector struct {
 // occasion is where a fault may be injected. For some models these are more than the runtime counts.
 type occasion struct {
 	thread uint64 // its name
-	index  uint64 // among the occasions of the thread
+	site   trace.Site
+	index  uint64 // among the occasions of the thread at the site
 	event  int    // of the golden execution
 	bits   uint64 // of the access
 }
@@ -155,17 +156,21 @@ func (x *Injector) delay(f *trace.Fault) schedule.Hold {
 
 // find returns the occasions of the golden execution.
 func (x *Injector) find() (all []occasion) {
-	counts := map[uint64]uint64{}
+	type place struct {
+		thread uint64
+		site   trace.Site
+	}
+	counts := map[place]uint64{}
 	for i := range x.Golden.Events {
 		ev := &x.Golden.Events[i]
 		if !occasionOf(x.opts.Model, ev) || ev.Thread < 0 || int(ev.Thread) >= len(x.Golden.Threads) {
 			continue
 		}
-		name := x.Golden.Threads[ev.Thread].Name
+		at := place{x.Golden.Threads[ev.Thread].Name, ev.Site}
 		if x.opts.At == nil || x.opts.At(ev.Site) {
-			all = append(all, occasion{thread: name, index: counts[name], event: i, bits: max(uint64(ev.Size), 1) * 8})
+			all = append(all, occasion{thread: at.thread, site: at.site, index: counts[at], event: i, bits: max(uint64(ev.Size), 1) * 8})
 		}
-		counts[name]++
+		counts[at]++
 	}
 	return all
 }
@@ -208,7 +213,7 @@ func (x *Injector) fault(n, try, only int) trace.Fault {
 	if only >= 0 {
 		o = x.occasions[only]
 	}
-	f := trace.Fault{Model: x.opts.Model, Thread: o.thread, Index: o.index, Event: o.event}
+	f := trace.Fault{Model: x.opts.Model, Thread: o.thread, Site: o.site, Index: o.index, Event: o.event}
 	switch f.Model {
 	case trace.FaultRead, trace.FaultWrite:
 		f.Amount = r.Uint64N(o.bits)

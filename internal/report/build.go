@@ -65,7 +65,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 	b.switches = b.findSwitches()
 
 	v := &View{
-		Command: CommandLine(&tr.Header), Strategy: tr.Header.Strategy, Original: tr.Header.Original, Omit: tr.Header.Omit, Fault: faultOf(tr.Header.Fault),
+		Command: CommandLine(&tr.Header), Strategy: tr.Header.Strategy, Original: tr.Header.Original, Omit: tr.Header.Omit, Fault: b.fault(),
 		Cost: trace.CostOf(tr.Events), Events: len(tr.Events), Output: string(tr.Ending.Output),
 	}
 	v.Rows = foldRows(b.rows(b.loops(), 0, nil))
@@ -246,10 +246,15 @@ func (b *builder) blockTable(v *View) []Block {
 	return out
 }
 
-// faultOf describes an injected fault.
-func faultOf(f *trace.Fault) string {
+// fault describes the injected fault, if there is one.
+func (b *builder) fault() string {
+	f := b.tr.Header.Fault
 	if f == nil {
 		return ""
 	}
-	return fmt.Sprintf("%v, amount %d, before event %s", f.Model, f.Amount, wording.Thousands(f.Event))
+	s := fmt.Sprintf("%v, amount %d, ", f.Model, f.Amount)
+	if i := slices.IndexFunc(b.tr.Threads, func(t trace.Thread) bool { return t.Name == f.Thread }); i >= 0 {
+		s += fmt.Sprintf("in T%d ", i)
+	}
+	return s + fmt.Sprintf("before event %s at %s", wording.Thousands(f.Event), b.places.list[b.places.locate(f.Site, 0).place].Label)
 }

@@ -17,7 +17,7 @@ import (
 // Deviations is what heddle compare prints.
 type Deviations struct {
 	Deviation string `json:"deviation"` // none, data, address, control
-	Outcome   string `json:"outcome"`   // benign, silent data corruption, crash, hang
+	Outcome   string `json:"outcome"`   // canonical.Outcome
 	// Builds is true if the executions are of two builds, which are compared by source lines and
 	// variables.
 	Builds  bool              `json:"builds,omitempty"`

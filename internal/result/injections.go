@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/heddle-dev/heddle/internal/analysis/canonical"
 	"github.com/heddle-dev/heddle/internal/engine"
@@ -36,13 +37,13 @@ type InjectionsHead struct {
 type Injection struct {
 	Number int    `json:"number"` // from 0
 	Thread string `json:"thread"` // that the fault was in, of the golden execution
-	Index  uint64 `json:"index"`  // of the occasion, among the thread's
+	Index  uint64 `json:"index"`  // of the occasion, among the thread's at the place
 	Amount uint64 `json:"amount"`
-	Where  string `json:"where,omitempty"` // the next event's place
-	Event  int    `json:"event"`           // events before the fault
+	Where  string `json:"where"` // the place of the event or call
+	Event  int    `json:"event"` // events before the fault
 	// Deviation is none, data, address or control; empty if the execution was not recorded.
 	Deviation string `json:"deviation"`
-	// Outcome is benign, silent data corruption, crash or hang; or unknown, with Why.
+	// Outcome is a canonical.Outcome; or unknown, with Why.
 	Outcome string `json:"outcome"`
 	Why     string `json:"why,omitempty"`
 	Ending  string `json:"ending"`
@@ -67,9 +68,7 @@ func InjectionOf(n int, in *engine.Injected, golden *trace.Trace, names *Canonic
 			out.Thread = fmt.Sprintf("T%d", i)
 		}
 	}
-	if t := in.Trace; t != nil && in.Fault.Event < len(t.Events) {
-		out.Where = where(t.Events[in.Fault.Event].Site)
-	}
+	out.Where = where(in.Fault.Site)
 	if in.Unknown != "" {
 		out.Outcome, out.Why, out.Ending = OutcomeUnknown, in.Unknown, ""
 		return out
@@ -101,6 +100,28 @@ type Injections struct {
 	Explained   int  `json:"explained"`
 	Unknown     int  `json:"unknown"`
 	Complete    bool `json:"complete"`
+	// Latency and Spread are of the executions that deviate, as in Injection.
+	Latency Quantiles `json:"latency"`
+	Spread  Quantiles `json:"spread"`
+
+	unexplained        []int // numbers
+	latencies, spreads []int
+}
+
+// Quantiles describe numbers; all are 0 if there is no number.
+type Quantiles struct {
+	Median int `json:"median"`
+	Most   int `json:"most"` // 90 % of the numbers are at most this
+	Max    int `json:"max"`
+}
+
+func quantilesOf(numbers []int) Quantiles {
+	if len(numbers) == 0 {
+		return Quantiles{}
+	}
+	slices.Sort(numbers)
+	at := func(percent int) int { return numbers[(len(numbers)*percent+99)/100-1] }
+	return Quantiles{Median: at(50), Most: at(90), Max: at(100)}
 }
 
 // InjectionsOf counts the executions with a deviation and an outcome, with the 95 % interval of their part of all.
@@ -119,9 +140,13 @@ func (x *Injections) Add(i *Injection) {
 	} else if i.Outcome != canonical.Benign.String() {
 		if i.Deviation == canonical.Same.String() {
 			x.Unexplained++
+			x.unexplained = append(x.unexplained, i.Number)
 		} else if i.Deviation != "" {
 			x.Explained++
 		}
+	}
+	if i.First != nil {
+		x.latencies, x.spreads = append(x.latencies, i.Latency), append(x.spreads, i.Spread)
 	}
 	at := slices.IndexFunc(x.Cells, func(c InjectionsOf) bool { return c.Deviation == i.Deviation && c.Outcome == i.Outcome })
 	if at < 0 {
@@ -131,12 +156,17 @@ func (x *Injections) Add(i *Injection) {
 	x.Cells[at].Count++
 }
 
-// Finish orders the cells, the most frequent first, and computes their intervals.
+// Finish orders the cells, the most frequent first, and computes intervals and quantiles.
 func (x *Injections) Finish() {
+	x.Latency, x.Spread = quantilesOf(x.latencies), quantilesOf(x.spreads)
 	slices.SortFunc(x.Cells, func(a, b InjectionsOf) int { return b.Count - a.Count })
 	for i := range x.Cells {
 		x.Cells[i].Interval = wilson(x.Cells[i].Count, x.Total)
 	}
+}
+
+func (q Quantiles) text(unit string) string {
+	return fmt.Sprintf("median %s, 90 %% at most %s, maximum %s", wording.Thousands(q.Median), wording.Thousands(q.Most), wording.Count(q.Max, unit))
 }
 
 // wilson returns the 95 % score interval of a proportion of k in n (Wilson 1927).
@@ -164,5 +194,14 @@ func (x *Injections) Print(w io.Writer) {
 	}
 	interval := wilson(x.Unexplained, x.Unexplained+x.Explained)
 	fmt.Fprintf(w, "another outcome without a deviation: %d of %d (95 %% interval to %.2f %%)\n", x.Unexplained, x.Unexplained+x.Explained, 100*interval[1])
+	if len(x.latencies) > 0 {
+		fmt.Fprintf(w, "from the fault to the first deviation: %s\n", x.Latency.text("event"))
+		fmt.Fprintf(w, "threads that deviate: %s\n", x.Spread.text("thread"))
+	}
+	if len(x.unexplained) > 0 {
+		slices.Sort(x.unexplained)
+		fmt.Fprintf(w, "NOT EXPLAINED: faults %s of %s changed the outcome, and heddle saw no deviation: it happened where heddle sees no accesses, or heddle is wrong\n",
+			strings.Trim(fmt.Sprint(x.unexplained[:min(len(x.unexplained), 20)]), "[]"), x.File)
+	}
 	fmt.Fprintf(w, "written to: %s\n", x.File)
 }

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 14,
+  HD_ABI_VERSION = 15,
   HD_POINTS_VERSION = 8,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -397,16 +397,16 @@ enum hd_hold_flags {
   HD_HOLD_NOT = 1u << 3,     // in force while last did not make the last change; without: while it did
 };
 
-// The fault that a plan injects into each of its executions (core/injection.c). A thread's occasions are
-// counted from 0, with HD_PLAN_VALUES.
+// The fault that a plan injects into each of its executions (core/injection.c). A thread's occasions at one
+// instruction are counted from 0, with HD_PLAN_VALUES. A call that copies or sets no byte is not an occasion.
 enum hd_fault_model {
   HD_FAULT_NONE = 0,
   HD_FAULT_READ = 1,     // occasions: plain reads, ranges included. Bit amount of what is read is another for this read
   HD_FAULT_WRITE = 2,    // plain writes, ranges included. Bit amount of what is written becomes another
   HD_FAULT_SHORT = 3,    // allocations. The block is amount bytes shorter
   HD_FAULT_POINTER = 4,  // allocations. The program gets an address where no memory is
-  HD_FAULT_OVERRUN = 5,  // calls of memcpy, memmove and memset. They copy or set amount bytes more
-  HD_FAULT_ARGUMENT = 6, // calls of malloc, calloc, realloc, memcpy, memmove and memset. Bit amount of the size is another
+  HD_FAULT_OVERRUN = 5,  // calls of memcpy, memmove, memset and the strcpy and strcat families. They copy or set amount bytes more
+  HD_FAULT_ARGUMENT = 6, // allocations, and calls of memcpy, memmove, memset, strncpy and stpncpy. Bit amount of the size is another
   HD_FAULT_DROPPED = 7,  // synchronisation calls that --omit can omit. The call does nothing
   HD_FAULT_KILLED = 8,   // events of accesses. The thread ends there, as by pthread_exit
   HD_FAULT_DELAYED = 9,  // not the runtime's: the plan has a hold before a synchronisation call
@@ -444,7 +444,8 @@ struct hd_plan {
   uint32_t ninteresting; // instructions whose events are interesting, in ascending order; 0: all events are
   uint32_t fault;        // enum hd_fault_model
   uint64_t fault_thread; // name of the thread
-  uint64_t fault_index;  // of its occasions
+  uint64_t fault_site;   // the instruction, as in hd_event.pc
+  uint64_t fault_index;  // of the thread's occasions there
   uint64_t fault_amount; // see enum hd_fault_model
 };
 

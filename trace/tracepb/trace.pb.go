@@ -502,6 +502,7 @@ type Fault struct {
 	Index         uint64                 `protobuf:"varint,3,opt,name=index,proto3" json:"index,omitempty"`
 	Amount        uint64                 `protobuf:"varint,4,opt,name=amount,proto3" json:"amount,omitempty"`
 	Event         uint64                 `protobuf:"varint,5,opt,name=event,proto3" json:"event,omitempty"`
+	Site          uint64                 `protobuf:"varint,6,opt,name=site,proto3" json:"site,omitempty"` // trace.Site
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -567,6 +568,13 @@ func (x *Fault) GetAmount() uint64 {
 func (x *Fault) GetEvent() uint64 {
 	if x != nil {
 		return x.Event
+	}
+	return 0
+}
+
+func (x *Fault) GetSite() uint64 {
+	if x != nil {
+		return x.Site
 	}
 	return 0
 }
@@ -1906,13 +1914,14 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06oracle\x18\" \x01(\fR\x06oracle\x12\x16\n" +
 	"\x06values\x18# \x01(\bR\x06values\x12,\n" +
 	"\x05fault\x18$ \x01(\v2\x16.heddle.trace.v1.FaultR\x05fault\x12/\n" +
-	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipe\"y\n" +
+	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipe\"\x8d\x01\n" +
 	"\x05Fault\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\rR\x05model\x12\x16\n" +
 	"\x06thread\x18\x02 \x01(\x06R\x06thread\x12\x14\n" +
 	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x16\n" +
 	"\x06amount\x18\x04 \x01(\x04R\x06amount\x12\x14\n" +
-	"\x05event\x18\x05 \x01(\x04R\x05event\"\xce\x02\n" +
+	"\x05event\x18\x05 \x01(\x04R\x05event\x12\x12\n" +
+	"\x04site\x18\x06 \x01(\x04R\x04site\"\xce\x02\n" +
 	"\x06Recipe\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\fR\x04kind\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\fR\x04tool\x12\x14\n" +

@@ -230,30 +230,33 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Other contents of a range are a deviation only where nothing else explains another outcome.
+// Other contents of a range are a deviation only where nothing else explains another outcome; another size of a range
+// always is.
 func TestContents(t *testing.T) {
 	t.Parallel()
-	make := func(contents, value uint64, output string) *Execution {
+	make := func(contents, value uint64, size uint32, output string) *Execution {
 		b := twoThreads([2]int{0, 1}, value)
-		b.add(trace.Event{Thread: 1, Op: trace.OpWriteRange, Object: global(0), Size: 64, Value: contents})
+		b.add(trace.Event{Thread: 1, Op: trace.OpWriteRange, Object: global(0), Size: size, Value: contents})
 		b.t.Ending = trace.Ending{Output: []byte(output)}
 		return b.sanitized(t)
 	}
-	golden := make(5, 7, "a")
+	golden := make(5, 7, 64, "a")
 	for _, test := range []struct {
 		contents, value uint64
+		size            uint32
 		output          string
 		want            Deviation
 		other           int // Contents of the thread
 		event           int // of the first deviation of the thread
 	}{
-		{5, 7, "a", Same, 0, -1},
-		{6, 7, "a", Same, 1, -1},
-		{6, 7, "b", Data, 1, 4},
-		{6, 8, "b", Data, 1, 1},
-		{5, 7, "b", Same, 0, -1},
+		{5, 7, 64, "a", Same, 0, -1},
+		{6, 7, 64, "a", Same, 1, -1},
+		{6, 7, 64, "b", Data, 1, 4},
+		{6, 8, 64, "b", Data, 1, 1},
+		{5, 7, 64, "b", Same, 0, -1},
+		{6, 7, 72, "a", Data, 0, 4},
 	} {
-		c := compare(t, golden, make(test.contents, test.value, test.output))
+		c := compare(t, golden, make(test.contents, test.value, test.size, test.output))
 		th, event := &c.Threads[1], -1
 		if th.First != nil {
 			event = th.First.Event
@@ -274,7 +277,8 @@ func TestOutcome(t *testing.T) {
 		{Ending{Kind: trace.Clean, Output: []byte("1\n")}, Benign},
 		{Ending{Kind: trace.Clean, Output: []byte("2\n")}, Corrupted},
 		{Ending{Kind: trace.WrongOutput, Output: []byte("2\n")}, Corrupted},
-		{Ending{Kind: trace.Clean, Status: 1, Output: []byte("1\n")}, Crashed},
+		{Ending{Kind: trace.Clean, Status: 1, Output: []byte("1\n")}, Detected},
+		{Ending{Kind: trace.Exit, Status: 1}, Detected},
 		{Ending{Kind: trace.Signal, Status: 11}, Crashed},
 		{Ending{Kind: trace.Assertion}, Crashed},
 		{Ending{Kind: trace.Deadlock}, Hung},

@@ -32,12 +32,13 @@ type Outcome uint8
 const (
 	Benign    Outcome = iota // it ended as the golden one, with the same output
 	Corrupted                // it ended as the golden one, with another output
-	Crashed                  // a signal, an assertion, a panic, …, or another exit status
+	Crashed                  // a signal, an assertion, a panic, …
 	Hung                     // a hang or a deadlock
+	Detected                 // the program exited with another status
 )
 
 func (o Outcome) String() string {
-	return [...]string{"benign", "silent data corruption", "crash", "hang"}[o]
+	return [...]string{"benign", "silent data corruption", "crash", "hang", "detected"}[o]
 }
 
 // Buckets is the number of parts into which the golden thread's events are divided, for the spread
@@ -67,7 +68,7 @@ type ThreadComparison struct {
 	Count    [Control + 1]int // events by how they deviate; Count[Same] are equal
 	First    *Difference      // nil for none
 	Control  *Difference      // where the control flow deviates; nil if it does not
-	// Contents counts the events that are equal but for the contents of a range, which may differ without a
+	// Contents counts the events that are equal but for the contents of a range of one size, which may differ without a
 	// cause (contentsMark). They deviate only if the executions have different outcomes and nothing else does,
 	// and are otherwise counted as Same.
 	Contents int
@@ -195,6 +196,8 @@ func outcome(a, b *Ending) Outcome {
 		return Hung
 	case b.Kind == trace.WrongOutput, b.Kind == a.Kind && b.Status == a.Status:
 		return Corrupted
+	case b.Kind == trace.Clean || b.Kind == trace.Exit:
+		return Detected
 	}
 	return Crashed
 }
@@ -229,7 +232,7 @@ func (t *threadComparer) run() (ThreadComparison, error) {
 		}
 		kind, g, o := t.difference(x, y)
 		part := min(i*Buckets/max(t.Golden, 1), Buckets-1)
-		if kind == Data && strings.HasPrefix(g.Value, string(contentsMark)) {
+		if kind == Data && g.Size == o.Size && strings.HasPrefix(g.Value, string(contentsMark)) {
 			kind = Same
 			t.Contents++
 			t.contentsSpread[part]++

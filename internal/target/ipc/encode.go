@@ -52,7 +52,7 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 		h.Flags |= abi.PlanValues
 	}
 	if f := p.Fault; f != nil {
-		h.Fault, h.FaultThread, h.FaultIndex, h.FaultAmount = uint32(f.Model), f.Thread, f.Index, f.Amount
+		h.Fault, h.FaultThread, h.FaultSite, h.FaultIndex, h.FaultAmount = uint32(f.Model), f.Thread, prog.PC(f.Site), f.Index, f.Amount
 	}
 	if p.Watch {
 		h.Flags |= abi.PlanWatch

@@ -1,6 +1,6 @@
 // injection.c: one fault in an execution. The hook of an access runs before the access. So a bit that is read is
 // flipped in memory at the hook and restored at the thread's next event, before which no other thread runs; and a
-// bit that is written is flipped at the next event.
+// bit that is written is flipped at the next event. A call such as memcpy has several events before it accesses memory.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -8,17 +8,18 @@
 #include "core/event.h"
 #include "core/injection.h"
 #include "core/libc.h"
+#include "core/modules.h"
 #include "core/outcome.h"
 
 uint32_t hd_injectable;
-bool hd_inject_open;
-static uint64_t occasions; // of the plan's thread
+bool hd_inject_open, hd_inject_calling, hd_inject_late;
+static uint64_t occasions; // of the plan's thread at the plan's instruction
 static struct { uint64_t addr; uint8_t mask; } flip; // mask 0: none
 static struct { uint64_t addr; uint32_t size; uint64_t word[2]; } before; // what a write replaces, the first 16 bytes
 
 void hd_inject_begin(void) {
   hd_injectable = hd.plan.fault;
-  hd_inject_open = false;
+  hd_inject_open = hd_inject_calling = hd_inject_late = false;
   occasions = 0;
   flip.mask = 0;
   before.size = 0;
@@ -29,8 +30,8 @@ static void injected(void) {
   hd.result.fault = hd_events_sent() + 1;
 }
 
-bool hd_inject_due(uint32_t model) {
-  if (!hd_active() || hd_injectable != model || hd.cur->name != hd.plan.fault_thread) return false;
+bool hd_inject_due(uint64_t pc) {
+  if (!hd_active() || hd.cur->name != hd.plan.fault_thread || hd_name(pc) != hd.plan.fault_site) return false;
   if (occasions++ != hd.plan.fault_index) return false;
   injected();
   return true;
@@ -49,8 +50,8 @@ static void choose(uint64_t addr, uint64_t size) {
   flip.mask = (uint8_t)(1u << bit % 8);
 }
 
-void hd_inject_reads(uint64_t addr, uint64_t size) {
-  if (!hd_injects(HD_FAULT_READ)) return;
+void hd_inject_reads(uint64_t addr, uint64_t size, uint64_t pc) {
+  if (hd_inject_late || !hd_injects(HD_FAULT_READ, pc)) return;
   choose(addr, size);
   hd_inject_open = invert();
   if (!hd_inject_open) hd.result.fault = 0;
@@ -61,8 +62,8 @@ static void read_words(uint64_t word[2]) {
   word[1] = before.size > 8 ? hd_word_at(before.addr + 8, before.size - 8) : 0;
 }
 
-void hd_inject_writes(uint64_t addr, uint64_t size) {
-  if (!hd_injects(HD_FAULT_WRITE)) return;
+void hd_inject_writes(uint64_t addr, uint64_t size, uint64_t pc) {
+  if (!hd_injects(HD_FAULT_WRITE, pc)) return;
   choose(addr, size);
   hd_inject_open = true;
   before.addr = addr;
@@ -77,26 +78,30 @@ bool hd_inject_written(void) {
 }
 
 void hd_inject_close(void) {
+  if (hd_inject_calling) return;
   if (hd_events_sent() < hd.result.fault) return; // the event of the access itself comes first
   hd_inject_open = false;
   invert();
 }
 
-void hd_inject_kills(void) {
-  if (!hd_injects(HD_FAULT_KILLED)) return;
+void hd_inject_kills(uint64_t pc) {
+  if (!hd_injects(HD_FAULT_KILLED, pc)) return;
   hd.cur->cancel |= HD_CANCEL_LEAVING;
   hd.cur->ret = NULL;
   REAL(pthread_exit)(NULL);
 }
 
-uint64_t hd_inject_length(uint64_t n) {
-  if (hd_injects(HD_FAULT_OVERRUN)) return n + hd.plan.fault_amount;
-  if (hd_injects(HD_FAULT_ARGUMENT)) return n ^ 1ull << hd.plan.fault_amount % 64;
+uint64_t hd_inject_more(uint64_t pc) { return hd_injects(HD_FAULT_OVERRUN, pc) ? hd.plan.fault_amount : 0; }
+
+uint64_t hd_inject_length(uint64_t n, uint64_t pc) {
+  if (!n) return 0; // no event
+  n += hd_inject_more(pc);
+  if (hd_injects(HD_FAULT_ARGUMENT, pc)) return n ^ 1ull << hd.plan.fault_amount % 64;
   return n;
 }
 
-uint64_t hd_inject_allocated(uint64_t size) {
-  if (hd_injects(HD_FAULT_SHORT)) return size > hd.plan.fault_amount ? size - hd.plan.fault_amount : 0;
-  if (hd_injects(HD_FAULT_ARGUMENT)) return size ^ 1ull << hd.plan.fault_amount % 64;
+uint64_t hd_inject_allocated(uint64_t size, uint64_t pc) {
+  if (hd_injects(HD_FAULT_SHORT, pc)) return size > hd.plan.fault_amount ? size - hd.plan.fault_amount : 0;
+  if (hd_injects(HD_FAULT_ARGUMENT, pc)) return size ^ 1ull << hd.plan.fault_amount % 64;
   return size;
 }

@@ -6,23 +6,33 @@
 void hd_inject_begin(void); // called when an execution begins
 // The plan's fault, until it has been injected; HD_FAULT_NONE otherwise.
 extern uint32_t hd_injectable;
-// Counts an occasion of the running thread. Returns true once, for the one that the plan means: the caller
-// then does what the fault is.
-bool hd_inject_due(uint32_t model);
-static inline bool hd_injects(uint32_t model) { return HD_UNLIKELY(hd_injectable == model) && hd_inject_due(model); }
+// Counts an occasion of the running thread, at the instruction that its event has. Returns true once, for the
+// one that the plan means: the caller then does what the fault is.
+bool hd_inject_due(uint64_t pc);
+static inline bool hd_injects(uint32_t model, uint64_t pc) { return HD_UNLIKELY(hd_injectable == model) && hd_inject_due(pc); }
 // The bytes that the running thread is about to read or write; called before the access is an event.
-void hd_inject_reads(uint64_t addr, uint64_t size);
-void hd_inject_writes(uint64_t addr, uint64_t size);
+void hd_inject_reads(uint64_t addr, uint64_t size, uint64_t pc);
+void hd_inject_writes(uint64_t addr, uint64_t size, uint64_t pc);
 // After the access: what was flipped for a read is restored, what has been written is flipped.
 extern bool hd_inject_open;
 void hd_inject_close(void);
+// Set while a call's accesses are events but libc has not made them yet: what is flipped stays open.
+extern bool hd_inject_calling;
+static inline void hd_inject_call(void) {
+  if (HD_UNLIKELY(hd_inject_open)) hd_inject_close(); // of an access before this call
+  hd_inject_calling = true;
+}
+// Set while reads that were made before become events; no fault is injected into these.
+extern bool hd_inject_late;
 // The bytes that are to be flipped are others than before the write: so it has happened.
 bool hd_inject_written(void);
 // Ends the running thread, if its access is the one.
-void hd_inject_kills(void);
+void hd_inject_kills(uint64_t pc);
 // Where HD_FAULT_POINTER says that a block is.
 #define HD_FAULT_NOWHERE ((void *)0x10)
-// A size that the program passes to an allocation, or to memcpy, memmove and memset.
-uint64_t hd_inject_allocated(uint64_t size);
-uint64_t hd_inject_length(uint64_t n);
+// A size that the program passes to an allocation, or to memcpy, memmove, memset, strncpy and stpncpy.
+uint64_t hd_inject_allocated(uint64_t size, uint64_t pc);
+uint64_t hd_inject_length(uint64_t n, uint64_t pc);
+// How many bytes more a call copies than the n > 0 that its arguments mean.
+uint64_t hd_inject_more(uint64_t pc);
 #endif

@@ -52,10 +52,10 @@ static int which(uint64_t pc) {
   }
 }
 
-bool hd_omit_now(void) { return hd_injects(HD_FAULT_DROPPED); }
+bool hd_omit_now(uint64_t pc) { return hd_injects(HD_FAULT_DROPPED, pc); }
 
 bool hd_omit(uint64_t pc) {
-  if (hd_omit_now()) return true;
+  if (hd_omit_now(pc)) return true;
   int w = nomitted ? which(pc) : -1;
   if (w < 0) return false;
   hd_shm->omitted_times[w]++;

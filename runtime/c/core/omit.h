@@ -9,7 +9,7 @@ void hd_omit_begin(void); // called when an execution begins
 bool hd_omit(uint64_t pc);
 bool hd_omit_lock(uint64_t pc, uint64_t object, uint32_t held);
 bool hd_omit_unlock(uint64_t object, uint32_t held);
-bool hd_omit_now(void); // the plan's fault is that this call does nothing
+bool hd_omit_now(uint64_t pc); // the plan's fault is that this call does nothing
 bool hd_omit_held(uint64_t object); // the running thread omitted the call that would have acquired object
 // Reports whether to omit the call that returns to pc. An omitted call returns success.
 static inline bool hd_omits(uint64_t pc) { return HD_UNLIKELY(hd_omitting) && hd_omit(pc); }
@@ -22,7 +22,7 @@ static inline bool hd_omits_owed(const void *object, uint32_t held) {
   return HD_UNLIKELY(hd_omitting) && hd_omit_unlock((uint64_t)object, held);
 }
 // The same, or because it is itself to be omitted, for a call that cannot be named by --omit.
-static inline bool hd_omits_unlock(const void *object, uint32_t held) {
-  return HD_UNLIKELY(hd_omitting) && (hd_omit_unlock((uint64_t)object, held) || hd_omit_now());
+static inline bool hd_omits_unlock(const void *object, uint32_t held, uint64_t pc) {
+  return HD_UNLIKELY(hd_omitting) && (hd_omit_unlock((uint64_t)object, held) || hd_omit_now(pc));
 }
 #endif

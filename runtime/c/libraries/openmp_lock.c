@@ -51,7 +51,7 @@ static void unlock(uint32_t *l, uint64_t pc) {
     return;
   }
   check(l, pc);
-  if (hd_omits_unlock(l, 0)) return;
+  if (hd_omits_unlock(l, 0, pc)) return;
   struct hd_thread *t = hd_op(HD_OP_OMP_UNLOCK, pc, (uint64_t)l);
   check(l, pc);
   if (owner_of(l) != me()) hd_misuse(pc, (uint64_t)l, owner_of(l) ? "unset of an OpenMP lock that another thread holds" : "unset of an OpenMP lock that is not set");

@@ -94,9 +94,9 @@ static bool reported(const struct hd_thread *t, uint64_t addr, uint16_t op, uint
 // Injects the plan's fault into an access whose event comes next, if it is the one that the plan means.
 static HD_COLD void fault(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op) {
   if (hd_inject_open && (!hd_event_copies(t) || hd_inject_written())) hd_inject_close();
-  if (op == HD_OP_READ || op == HD_OP_READ_RANGE) hd_inject_reads(addr, size);
-  if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) hd_inject_writes(addr, size);
-  hd_inject_kills();
+  if (op == HD_OP_READ || op == HD_OP_READ_RANGE) hd_inject_reads(addr, size, t->pend.pc);
+  if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) hd_inject_writes(addr, size, t->pend.pc);
+  hd_inject_kills(t->pend.pc);
 }
 
 // What the pending operation's event says of the memory that it reads, if it reads and values are wanted.

@@ -43,10 +43,10 @@ static void note(uint16_t op, void *p, uint64_t size, uint64_t pc, bool born) {
 void hd_block_begins(const void *p, uint64_t size, uint64_t pc) { note(HD_OP_MALLOC, (void *)p, size, pc, false); }
 
 void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc) {
-  if (HD_UNLIKELY(hd_injectable)) size = hd_inject_allocated(size);
+  if (HD_UNLIKELY(hd_injectable)) size = hd_inject_allocated(size, pc);
   void *p = hd_heap_alloc(size, align, pc);
   if (!p) { errno = ENOMEM; return NULL; }
-  bool nowhere = hd_injects(HD_FAULT_POINTER);
+  bool nowhere = hd_injects(HD_FAULT_POINTER, pc);
   note(HD_OP_MALLOC, p, size, pc, true);
   return nowhere ? HD_FAULT_NOWHERE : p;
 }

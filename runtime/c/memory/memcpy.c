@@ -15,9 +15,13 @@ static HD_PROGACCESS void fill(void *dst, int c, size_t n) { hd_fill(dst, c, n);
 
 static inline void *do_copy(void *dst, const void *src, size_t n, uint64_t pc) {
   if (hd_active()) {
-    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n);
+    if (HD_UNLIKELY(hd_injectable)) {
+      n = hd_inject_length(n, pc);
+      hd_inject_call();
+    }
     hd_access_range(src, n, false, pc);
     hd_access_range(dst, n, true, pc);
+    hd_inject_calling = false;
     hd.cur->pend.pc = pc;
   }
   if (HD_LIKELY(hd_real.memcpy != NULL)) return ((__typeof__(memcpy) *)hd_real.memcpy)(dst, src, n);
@@ -27,9 +31,13 @@ static inline void *do_copy(void *dst, const void *src, size_t n, uint64_t pc) {
 
 static inline void *do_move(void *dst, const void *src, size_t n, uint64_t pc) {
   if (hd_active()) {
-    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n);
+    if (HD_UNLIKELY(hd_injectable)) {
+      n = hd_inject_length(n, pc);
+      hd_inject_call();
+    }
     hd_access_range(src, n, false, pc);
     hd_access_range(dst, n, true, pc);
+    hd_inject_calling = false;
     hd.cur->pend.pc = pc;
   }
   if (HD_LIKELY(hd_real.memmove != NULL)) return ((__typeof__(memmove) *)hd_real.memmove)(dst, src, n);
@@ -40,7 +48,7 @@ static inline void *do_move(void *dst, const void *src, size_t n, uint64_t pc) {
 
 static inline void *do_set(void *dst, int c, size_t n, uint64_t pc) {
   if (hd_active()) {
-    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n);
+    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n, pc);
     hd_access_range(dst, n, true, pc);
     hd.cur->pend.pc = pc;
   }

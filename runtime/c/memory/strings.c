@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include "core/injection.h"
 #include "core/libc.h"
 #include "core/run.h"
 #include "memory/access.h"
@@ -33,8 +34,14 @@ static HD_PROGACCESS size_t searched(const char *s, int c, size_t most, bool ter
   return most;
 }
 
-static inline void reads(const void *p, size_t n, uint64_t pc) { hd_access_range(p, n, false, pc); }
-static inline void writes(const void *p, size_t n, uint64_t pc) { hd_access_range(p, n, true, pc); }
+static inline void reads(const void *p, size_t n, uint64_t pc) {
+  hd_inject_call();
+  hd_access_range(p, n, false, pc);
+}
+static inline void writes(const void *p, size_t n, uint64_t pc) {
+  hd_inject_call();
+  hd_access_range(p, n, true, pc);
+}
 
 // The length of a string with its 0, of which at most so many bytes are looked at.
 static inline size_t whole(const char *s, size_t most) {
@@ -45,7 +52,7 @@ static inline size_t whole(const char *s, size_t most) {
 enum { HAS_0 = true };
 #define ALL ((size_t)-1)
 // Ends each function: the operation happens at the call, whatever the accesses were.
-#define DONE() (hd.cur->pend.pc = HD_RA)
+#define DONE() (hd_inject_calling = false, hd.cur->pend.pc = HD_RA)
 
 // ---- lengths and comparisons
 HD_INTERPOSE(size_t, strlen, (const char *s), (s)) {
@@ -135,18 +142,24 @@ HD_INTERPOSE(char *, strpbrk, (const char *s, const char *set), (s, set)) {
 }
 
 // ---- copies
+//
+// A copy of a string may be one that goes on behind the string's end (core/injection.h).
+static HD_PROGACCESS void overrun(char *dst, const char *src, size_t more) { hd_copy(dst, src, more); }
 #define COPY(name) \
   HD_INTERPOSE(char *, name, (char *dst, const char *src), (dst, src)) { \
-    size_t n = whole(src, ALL); \
-    reads(src, n, HD_RA); \
-    writes(dst, n, HD_RA); \
+    size_t n = whole(src, ALL), more = hd_inject_more(HD_RA); \
+    reads(src, n + more, HD_RA); \
+    writes(dst, n + more, HD_RA); \
     DONE(); \
-    return REAL(name)(dst, src); \
+    char *r = REAL(name)(dst, src); \
+    if (HD_UNLIKELY(more)) overrun(dst + n, src + n, more); \
+    return r; \
   }
 COPY(strcpy)
 COPY(stpcpy)
 #define COPY_FILLED(name) \
   HD_INTERPOSE(char *, name, (char *dst, const char *src, size_t n), (dst, src, n)) { \
+    if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n, HD_RA); \
     reads(src, whole(src, n), HD_RA); \
     writes(dst, n, HD_RA); \
     DONE(); \
@@ -155,30 +168,38 @@ COPY(stpcpy)
 COPY_FILLED(strncpy)
 COPY_FILLED(stpncpy)
 HD_INTERPOSE(char *, strcat, (char *dst, const char *src), (dst, src)) {
-  size_t at = length(dst, ALL), n = whole(src, ALL);
+  size_t at = length(dst, ALL), n = whole(src, ALL), more = hd_inject_more(HD_RA);
   reads(dst, at + 1, HD_RA);
-  reads(src, n, HD_RA);
-  writes(dst + at, n, HD_RA);
+  reads(src, n + more, HD_RA);
+  writes(dst + at, n + more, HD_RA);
   DONE();
-  return REAL(strcat)(dst, src);
+  char *r = REAL(strcat)(dst, src);
+  if (HD_UNLIKELY(more)) overrun(dst + at + n, src + n, more);
+  return r;
 }
 HD_INTERPOSE(char *, strncat, (char *dst, const char *src, size_t most), (dst, src, most)) {
-  size_t at = length(dst, ALL);
+  size_t at = length(dst, ALL), n = length(src, most) + 1, more = hd_inject_more(HD_RA);
   reads(dst, at + 1, HD_RA);
-  reads(src, whole(src, most), HD_RA);
-  writes(dst + at, length(src, most) + 1, HD_RA);
+  reads(src, whole(src, most) + more, HD_RA);
+  writes(dst + at, n + more, HD_RA);
   DONE();
-  return REAL(strncat)(dst, src, most);
+  char *r = REAL(strncat)(dst, src, most);
+  if (HD_UNLIKELY(more)) overrun(dst + at + n, src + n, more);
+  return r;
 }
 HD_INTERPOSE(char *, strdup, (const char *s), (s)) {
   reads(s, whole(s, ALL), HD_RA);
-  DONE();
-  return REAL(strdup)(s);
+  hd.cur->pend.pc = HD_RA;
+  char *r = REAL(strdup)(s); // has the event of an allocation
+  hd_inject_calling = false;
+  return r;
 }
 HD_INTERPOSE(char *, strndup, (const char *s, size_t most), (s, most)) {
   reads(s, whole(s, most), HD_RA);
-  DONE();
-  return REAL(strndup)(s, most);
+  hd.cur->pend.pc = HD_RA;
+  char *r = REAL(strndup)(s, most);
+  hd_inject_calling = false;
+  return r;
 }
 
 // ---- formatted output to memory. What the arguments point to is not reported as read.
@@ -189,7 +210,9 @@ static int formatted(char *dst, size_t most, const char *format, va_list list, u
   va_end(again);
   if (n >= 0 && most) writes(dst, (size_t)n < most ? (size_t)n + 1 : most, pc);
   hd.cur->pend.pc = pc;
-  return REAL(vsnprintf)(dst, most, format, list);
+  n = REAL(vsnprintf)(dst, most, format, list);
+  hd_inject_calling = false;
+  return n;
 }
 HD_EXPORT int vsnprintf(char *dst, size_t most, const char *format, va_list list) {
   return hd_active() ? formatted(dst, most, format, list, HD_RA) : REAL(vsnprintf)(dst, most, format, list);

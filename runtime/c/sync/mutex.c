@@ -202,7 +202,7 @@ HD_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t *m), (m)) { return hd_
 
 int hd_mutex_unlock(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);
-  if (hd_omits_unlock(m, depth_of(m, hd.cur))) return 0;
+  if (hd_omits_unlock(m, depth_of(m, hd.cur), pc)) return 0;
   struct hd_thread *t = hd_op(HD_OP_MUTEX_UNLOCK, pc, (uint64_t)p);
   usable(m, pc);
   if (!hd_mutex_held((uint64_t)m, t)) {

@@ -137,7 +137,7 @@ HD_INTERPOSE_MODELLED(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t *l, clo
 HD_INTERPOSE_MODELLED(int, pthread_rwlock_unlock, (pthread_rwlock_t *p), (p)) {
   if (HD_UNLIKELY(!hd_active())) return early_unlock(p);
   struct rwlock *l = usable(p, HD_RA);
-  if (hd_omits_unlock(l, 0)) return 0;
+  if (hd_omits_unlock(l, 0, HD_RA)) return 0;
   struct hd_thread *t = hd_op(HD_OP_RWLOCK_UNLOCK, HD_RA, (uint64_t)p);
   usable(l, HD_RA);
   if (l->writer == t->number + 1) l->writer = 0;

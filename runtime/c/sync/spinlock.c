@@ -43,7 +43,7 @@ HD_INTERPOSE(int, pthread_spin_trylock, (pthread_spinlock_t *s), (s)) { return l
 
 static int set(volatile int *s, uint64_t pc, uint16_t op, int v) {
   (void)value_of(s, pc);
-  if (op == HD_OP_SPIN_UNLOCK && hd_omits_unlock((void *)s, 0)) return 0;
+  if (op == HD_OP_SPIN_UNLOCK && hd_omits_unlock((void *)s, 0, pc)) return 0;
   struct hd_thread *t = hd_op(op, pc, (uint64_t)s);
   (void)value_of(s, pc);
   if (op == HD_OP_SPIN_UNLOCK && *s == 1) hd_misuse(pc, (uint64_t)s, "unlock of a spin lock that is not held");

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 14
+	hdAbiVersion      = 15
 	hdPointsVersion   = 8
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -418,7 +418,7 @@ const (
 	hdFaultDelayed  = 9
 )
 
-// hdPlan is struct hd_plan, 136 bytes.
+// hdPlan is struct hd_plan, 144 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -443,13 +443,14 @@ type hdPlan struct {
 	Ninteresting uint32 // offset 104
 	Fault        uint32 // offset 108
 	FaultThread  uint64 // offset 112
-	FaultIndex   uint64 // offset 120
-	FaultAmount  uint64 // offset 128
+	FaultSite    uint64 // offset 120
+	FaultIndex   uint64 // offset 128
+	FaultAmount  uint64 // offset 136
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
 const (
-	hdSizeofPlan               = 136
+	hdSizeofPlan               = 144
 	hdOffsetofPlanId           = 0
 	hdOffsetofPlanSeed         = 8
 	hdOffsetofPlanSlack        = 16
@@ -473,8 +474,9 @@ const (
 	hdOffsetofPlanNinteresting = 104
 	hdOffsetofPlanFault        = 108
 	hdOffsetofPlanFaultThread  = 112
-	hdOffsetofPlanFaultIndex   = 120
-	hdOffsetofPlanFaultAmount  = 128
+	hdOffsetofPlanFaultSite    = 120
+	hdOffsetofPlanFaultIndex   = 128
+	hdOffsetofPlanFaultAmount  = 136
 )
 
 // enum hd_record
