@@ -232,7 +232,7 @@ func (p *Printer) Atomicity(a *Atomicity) {
 	if l := a.Live; l != nil {
 		fmt.Fprintf(w, "%s in parallel: %.1f s profiling, %.1f s analysis, %.1f s forcing\n", wording.Count(l.Executions, "execution"), l.Profiling, l.Analysis, l.Forcing)
 		if l.Plain != "" {
-			fmt.Fprintf(w, "an execution failed in which no thread was suspended for any of them: %s\n", l.Plain)
+			fmt.Fprintf(w, "an execution failed in which none of them was forced: %s\n", l.Plain)
 		}
 	}
 	for _, why := range s.Missing {
