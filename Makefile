@@ -18,7 +18,7 @@ GO ?= go
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-ctrigger bench-races bench-sanitize bench-inject lint generate whole e2e build need-go need-cc setup-demo setup-test
+.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-ctrigger bench-races bench-sanitize bench-inject bench-explain lint generate whole e2e build need-go need-cc setup-demo setup-test
 .DEFAULT_GOAL := all
 
 all: build
@@ -113,6 +113,10 @@ INJECTFAULTS ?= 5000
 
 bench-inject: need-cc
 	$(GO) test -count=1 -timeout 120m -run '^TestInject$$' -v ./cmd/heddle -inject.faults $(INJECTFAULTS)
+
+# Why the C programs of testdata/programs/fail fail.
+bench-explain: need-cc
+	$(GO) test -count=1 -timeout 60m -run '^TestExplain$$' -v ./cmd/heddle -explain.all
 
 # Its flags: make bench-ctrigger CTRIGGERBENCH='-programs log_index -limit 60s -json'
 CTRIGGERBENCH ?=
