@@ -108,7 +108,7 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 		r.miss("an execution drew a random number or iterated over a map")
 	}
 	if o.Unordered {
-		r.miss("several threads used a stdio stream, or one changed the working directory or umask beside others, and the order of such calls is not enumerated")
+		r.miss("several threads used a stdio stream, or one changed state outside its memory beside others (working directory, umask, size of a file, flags of a descriptor or socket, shared or fixed mappings), and the order of such calls is not enumerated")
 	}
 	for i := range t.Events {
 		e := &t.Events[i]

@@ -144,8 +144,13 @@ HD_EXPORT int fclose(FILE *f) {
 // These calls are not scheduling points; other threads may depend on their order.
 static void change(bool *what) {
   *what = true;
-  if (hd_active() && hd_beside_others()) hd.result.notes |= HD_NOTE_UNORDERED;
+  hd_unordered();
 }
+HD_EXPORT int ftruncate(int fd, off_t size) {
+  hd_unordered();
+  return (int)hd_errno_result(hd_sys(SYS_ftruncate, fd, size, 0));
+}
+HD_EXPORT int ftruncate64(int, off_t) __attribute__((alias("ftruncate")));
 HD_EXPORT int chdir(const char *path) {
   change(&moved);
   return (int)hd_errno_result(hd_sys(SYS_chdir, path, 0, 0));

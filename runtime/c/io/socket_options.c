@@ -109,6 +109,7 @@ static long get_option(int fd, int level, int name, void *value, socklen_t *len)
 #define RETURN(x) return hd_errno_result(x)
 HD_INTERPOSE(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t len), (fd, level, name, value, len)) {
   hd.cur->pend.pc = HD_RA;
+  hd_unordered();
   RETURN((int)set_option(fd, level, name, value, len));
 }
 HD_INTERPOSE(int, getsockopt, (int fd, int level, int name, void *value, socklen_t *len), (fd, level, name, value, len)) {

@@ -14,6 +14,7 @@
 #include "core/run.h"
 #include "core/sched.h"
 #include "core/virtual_time.h"
+#include "memory/access.h"
 #include "sync/sync.h"
 
 enum { DESTROYED = 0x44454144, CLOSED = 0x434c4f53 };
@@ -92,6 +93,7 @@ HD_INTERPOSE(int, sem_getvalue, (sem_t *p, int *value), (p, value)) {
   int v = (int)s->value;
   hd_commit(t, (uint64_t)v, 0);
   hd_observe(t, HD_RA, (uint64_t)v);
+  hd_access_range(value, sizeof *value, true, HD_RA);
   hd_to_program(value, &v, sizeof v);
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include "core/libc.h"
 #include "core/registration.h"
+#include "memory/access.h"
 #include "threads/threads.h"
 
 enum { KEYS = 1024 };
@@ -11,6 +12,7 @@ static void (*key_dtor[KEYS])(void *), (*key_saved[KEYS])(void *);
 static uint32_t nkeys, nkeys_saved;
 
 HD_EXPORT int pthread_key_create(pthread_key_t *key, void (*dtor)(void *)) {
+  if (hd_active()) hd_access_range(key, sizeof *key, true, HD_RA);
   int err = REAL(pthread_key_create)(key, dtor);
   if (err == 0 && *key < KEYS) {
     key_dtor[*key] = dtor;

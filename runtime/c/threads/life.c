@@ -22,6 +22,7 @@
 #include "core/sched.h"
 #include "core/threads.h"
 #include "core/virtual_time.h"
+#include "memory/access.h"
 #include "signals/signals.h"
 #include "threads/threads.h"
 
@@ -162,6 +163,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   bool detached;
   void *addr = hd_thread_wishes(attr, &size, &detached);
   hd_refresh(id, sizeof *id, pc);
+  hd_access_range(id, sizeof *id, true, pc); // libc stores it before the thread begins
   struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, pc, (uint64_t)entry);
   if (!addr && size > hd_default_stack()) {
     size = (size + 4095) & ~4095ul;

@@ -48,6 +48,11 @@ static uint64_t now(uint64_t pc) {
   return hd.vtime += HD_CLOCK_NS;
 }
 
+// The call is about to store its result: an access of the caller's. Before main, there are none.
+static inline void stores(const void *p, uint64_t n, uint64_t pc) {
+  if (hd_active()) hd_access_range(p, n, true, pc);
+}
+
 static void split(struct timespec *ts, uint64_t ns) {
   ts->tv_sec = (time_t)(ns / 1000000000);
   ts->tv_nsec = (long)(ns % 1000000000);
@@ -56,12 +61,14 @@ static void split(struct timespec *ts, uint64_t ns) {
 HD_INTERPOSE_MODELLED(int, clock_gettime, (clockid_t clock, struct timespec *ts), (clock, ts)) {
   if (!exists(clock)) { errno = EINVAL; return -1; }
   hd_refresh(ts, sizeof *ts, HD_RA);
+  stores(ts, sizeof *ts, HD_RA);
   split(ts, hd_clock_origin(clock) + now(HD_RA));
   return 0;
 }
 
 HD_INTERPOSE_MODELLED(int, gettimeofday, (struct timeval *restrict tv, void *restrict tz), (tv, tz)) {
   hd_refresh(tv, sizeof *tv, HD_RA);
+  stores(tv, sizeof *tv, HD_RA);
   uint64_t at = hd_clock_origin(CLOCK_REALTIME) + now(HD_RA);
   tv->tv_sec = (time_t)(at / 1000000000);
   tv->tv_usec = (suseconds_t)(at % 1000000000 / 1000);
@@ -69,6 +76,7 @@ HD_INTERPOSE_MODELLED(int, gettimeofday, (struct timeval *restrict tv, void *res
 }
 
 HD_INTERPOSE_MODELLED(time_t, time, (time_t *out), (out)) {
+  if (out) stores(out, sizeof *out, HD_RA);
   time_t t = (time_t)((hd_clock_origin(CLOCK_REALTIME) + now(HD_RA)) / 1000000000);
   if (out) *out = t;
   return t;
@@ -78,6 +86,7 @@ HD_INTERPOSE_MODELLED(clock_t, clock, (void), ()) { return (clock_t)(now(HD_RA) 
 
 HD_INTERPOSE_MODELLED(int, timespec_get, (struct timespec *ts, int base), (ts, base)) {
   if (base != TIME_UTC) return 0;
+  stores(ts, sizeof *ts, HD_RA);
   split(ts, hd_clock_origin(CLOCK_REALTIME) + now(HD_RA));
   return base;
 }
