@@ -24,7 +24,7 @@ import (
 )
 
 type checkDeterminismCommand struct {
-	Executions int           `default:"3" help:"After reversibility holds, compare each thread's events in N executions under other schedules."`
+	Executions int           `default:"20" help:"After reversibility holds, compare each thread's events in N executions under other schedules."`
 	SolverTime time.Duration `default:"60s" help:"Give an SMT solver (z3, cvc5 or cvc4, if one is installed) at most this long for each pair that the search does not decide; 0 to use none."`
 	Output     string        `short:"o" placeholder:"FILE" help:"Write the execution that shows the failure to FILE (otherwise to the first free one of NAME.reordered.hdl, NAME.reordered.2.hdl, …)."`
 	seedFlag

@@ -225,8 +225,11 @@ func sameOperation(a, b *trace.Event) bool {
 
 // compareSchedules executes the program under other schedules and compares each thread's events.
 func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opts DeterminismOptions) error {
-	var points []trace.Site
+	points := sharedSites(d.Golden)
 	seen := map[trace.Site]bool{}
+	for _, s := range points {
+		seen[s] = true
+	}
 	for i := range d.Golden.Events {
 		// Accesses by a thread after it synchronised are where another schedule can differ.
 		if ev := &d.Golden.Events[i]; ev.Op.IsAccess() && !seen[ev.Site] && i > 0 && !d.Golden.Events[i-1].Op.IsAccess() {

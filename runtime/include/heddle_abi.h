@@ -523,7 +523,7 @@ enum hd_note {
   HD_NOTE_ACCESSES = 1u << 1, // it made more accesses than the plan requests
   HD_NOTE_RANDOM = 1u << 2,   // Go, recorded executions: it drew a random number or iterated over a map
   HD_NOTE_UNWATCHED = 1u << 3, // WATCH: the budget was exhausted; only the first hd_result.watched accesses were checked
-  HD_NOTE_UNORDERED = 1u << 4, // two threads used a stdio stream of libc's, or one changed state outside its memory beside others, in a call that is no point (hd_unordered)
+  HD_NOTE_UNORDERED = 1u << 4, // two threads used a stdio stream of libc's, or one changed state outside its memory beside others, in a call that is not a point (hd_unordered)
 };
 
 // Two accesses that race: neither happens before the other. [R]

@@ -48,7 +48,7 @@ static uint64_t now(uint64_t pc) {
   return hd.vtime += HD_CLOCK_NS;
 }
 
-// The call is about to store its result: an access of the caller's. Before main, there are none.
+// The call is about to store its result: an access of the caller's. Before main, accesses are not recorded.
 static inline void stores(const void *p, uint64_t n, uint64_t pc) {
   if (hd_active()) hd_access_range(p, n, true, pc);
 }
