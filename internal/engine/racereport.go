@@ -440,43 +440,6 @@ func (s *search) forestalled(ctx context.Context, plan schedule.Plan, base *trac
 	return forestallRuns, nil
 }
 
-// turn is a pair of schedules that differ in the place of one of two accesses.
-type turn struct {
-	turned  []schedule.Step // the later access comes before the earlier one
-	control []schedule.Step // it does not; the threads' other operations are as in turned
-}
-
-// turns returns schedules in which event second of an execution comes before event first, if both are
-// scheduling decisions: one with the operations of first's thread between them moved behind second, and
-// one with those of second's thread moved before first. The controls leave first, or second, where it was.
-func turns(t *trace.Trace, first, second int) []turn {
-	const decision = trace.FlagNoDecision
-	if t.Events[first].Flags&decision != 0 || t.Events[second].Flags&decision != 0 {
-		return nil
-	}
-	split := func(events []trace.Event, thread trace.ThreadID) (its, rest []trace.Event) {
-		for i := range events {
-			if events[i].Thread == thread {
-				its = append(its, events[i])
-			} else {
-				rest = append(rest, events[i])
-			}
-		}
-		return its, rest
-	}
-	with := func(between ...[]trace.Event) []schedule.Step {
-		return schedule.Steps(slices.Concat(t.Events[:first], slices.Concat(between...), t.Events[second+1:]))
-	}
-	a, b := t.Events[first:first+1], t.Events[second:second+1]
-	between := t.Events[first+1 : second]
-	mine, others := split(between, a[0].Thread)
-	theirs, rest := split(between, b[0].Thread)
-	return []turn{
-		{with(others, b, a, mine), with(a, others, b, mine)},
-		{with(theirs, b, a, rest), with(theirs, a, rest, b)},
-	}
-}
-
 // instance is an instance of a race: two events in the order in which they happened.
 type instance struct {
 	pair          [2]race.Access
@@ -518,16 +481,6 @@ func instancesOf(t *trace.Trace, races []race.Race) (all []instance) {
 	return all
 }
 
-// overlap reports whether two accesses have a byte in common.
-func overlap(a, b *trace.Event) bool {
-	x, y := a.Object, b.Object
-	if x.Region() == trace.RegionStack {
-		x, y = y, x // offsets into a stack descend as addresses ascend
-		a, b = b, a
-	}
-	return x <= y && uint64(y-x) < uint64(max(a.Size, 1)) || y <= x && uint64(x-y) < uint64(max(b.Size, 1))
-}
-
 // dependence is an instance on which a failure depends.
 type dependence struct {
 	pair   [2]race.Access
@@ -538,33 +491,4 @@ type dependence struct {
 // within reports whether x turned everything that d turned, and more.
 func (d *dependence) within(x *dependence) bool {
 	return len(d.turned) < len(x.turned) && !slices.ContainsFunc(d.turned, func(n int) bool { return !slices.Contains(x.turned, n) })
-}
-
-// isTurned reports whether another execution has the later access of an instance in base and has not
-// had the earlier one before it: accesses are the same if their threads have one name and have
-// performed the instruction as often before.
-func isTurned(base, other *trace.Trace, x *instance) bool {
-	a, b := occurrence(base, x.first, other), occurrence(base, x.second, other)
-	return b >= 0 && (a < 0 || b < a)
-}
-
-// occurrence returns the event of other that corresponds to an event of base, -1 if other lacks it.
-func occurrence(base *trace.Trace, event int, other *trace.Trace) int {
-	e := &base.Events[event]
-	before := 0
-	for i := range base.Events[:event] {
-		if x := &base.Events[i]; x.Thread == e.Thread && x.Site == e.Site && x.Op == e.Op {
-			before++
-		}
-	}
-	name := base.Threads[e.Thread].Name
-	for i := range other.Events {
-		if x := &other.Events[i]; x.Site == e.Site && x.Op == e.Op && other.Threads[x.Thread].Name == name {
-			if before == 0 {
-				return i
-			}
-			before--
-		}
-	}
-	return -1
 }
