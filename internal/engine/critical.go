@@ -37,7 +37,7 @@ type Critical struct {
 	Base    *trace.Trace
 	Orders  []report.Order
 	Passing *trace.Trace // the execution that turns the first of Orders and does not fail; nil for none
-	// Executions were made. Complete is false if their limit ended the search.
+	// Executions were made. Complete is false if their limit ended the search, or another bound left orderings out.
 	Executions int
 	Complete   bool
 }
@@ -89,9 +89,9 @@ type explainer struct {
 type pairOf struct {
 	first, second int
 	waiter        *trace.Waiter // not nil: second is its last event, and it waits for an operation behind that
-	turned        []int         // pairs that every execution that turned this one turned, itself included
+	turned        []int         // the fewest pairs that an execution turned with this one, itself included
 	runs, failed  int
-	alone         bool // the execution that leaves the access in its place and moves the rest failed
+	controlled    bool // the execution that leaves the access in its place and moves the rest failed
 	passing       *trace.Trace
 }
 
@@ -145,7 +145,9 @@ func (x *explainer) repeat(ctx context.Context, recorded *trace.Trace) error {
 	base.Header.Strategy = recorded.Header.Strategy
 	x.plan, x.critical.Base = follow, base
 	x.pairs = waitingPairs(base)
-	for _, p := range dependentPairs(base) {
+	pairs, all := dependentPairs(base)
+	x.critical.Complete = all
+	for _, p := range pairs {
 		x.pairs = append(x.pairs, pairOf{first: p[0], second: p[1]})
 	}
 	return nil
@@ -166,8 +168,8 @@ func sharedSites(t *trace.Trace) []trace.Site {
 	return sites
 }
 
-// dependentPairs returns the pairs to turn, the nearest to the failure first.
-func dependentPairs(t *trace.Trace) (out [][2]int) {
+// dependentPairs returns the pairs to turn, the nearest to the failure first, and whether these are all.
+func dependentPairs(t *trace.Trace) (out [][2]int, complete bool) {
 	all := conflicts(t, func(ev *trace.Event) bool {
 		return ev.Flags&trace.FlagNoDecision == 0 && ops.Of(ev.Op).Of != ops.Thread && ops.Of(ev.Op).Of != ops.Execution
 	})
@@ -179,7 +181,7 @@ func dependentPairs(t *trace.Trace) (out [][2]int) {
 			out = append(out, p)
 		}
 	}
-	return out
+	return out, len(out) == len(all)
 }
 
 // conflicts returns the pairs of events of different threads that depend on each other and have no event in
@@ -286,11 +288,11 @@ func (x *explainer) turnWaiting(ctx context.Context, p *pairOf) error {
 		return err
 	}
 	p.runs++
-	if o.Ending.Kind.Failed() {
-		p.failed++
+	if o.Ending.Kind != trace.Clean {
+		p.failed++ // or is not known to pass
 		return nil
 	}
-	p.passing, p.alone = o.Trace, true
+	p.passing = o.Trace
 	return nil
 }
 
@@ -332,19 +334,19 @@ func (x *explainer) turnAll(ctx context.Context) error {
 				continue
 			}
 			p.runs++
-			if o.Ending.Kind.Failed() {
-				p.failed++
+			if o.Ending.Kind != trace.Clean {
+				p.failed++ // or is not known to pass
 				break
 			}
 			if p.passing == nil {
 				p.passing = o.Trace
 			}
-			if !p.alone && x.critical.Executions < x.limit {
+			if !p.controlled && x.critical.Executions < x.limit {
 				control, err := follow(turn.control)
 				if err != nil {
 					return err
 				}
-				p.alone = x.same(control.Ending) && control.Trace != nil && !isTurned(base, control.Trace, &instances[k])
+				p.controlled = x.same(control.Ending) && control.Trace != nil && !isTurned(base, control.Trace, &instances[k])
 			}
 			var others []int
 			for n := range instances {
@@ -384,6 +386,7 @@ func (x *explainer) delay(ctx context.Context) error {
 		}
 		seen[ev.Site] = true
 		if len(seen) > explainDelays {
+			x.critical.Complete = false
 			return nil
 		}
 		if x.critical.Executions >= x.limit {
@@ -403,7 +406,7 @@ func (x *explainer) delay(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.Trace == nil || o.Ending.Kind.Failed() || len(o.Holds) != 1 || o.Holds[0].Held == 0 {
+		if o.Trace == nil || o.Ending.Kind != trace.Clean || len(o.Holds) != 1 || o.Holds[0].Held == 0 {
 			continue
 		}
 		at := occurrence(base, e, o.Trace)
@@ -412,13 +415,54 @@ func (x *explainer) delay(ctx context.Context) error {
 			if other.Thread == ev.Thread || !depends(ev, other) {
 				continue
 			}
-			o.Trace.Header.Strategy, o.Trace.Header.Points, o.Trace.Header.ExpectStatus = base.Header.Strategy, plan.Points, plan.ExpectStatus
-			x.critical.Passing = o.Trace
-			x.critical.Orders = []report.Order{{First: e, Second: -1, InPassing: i, Executions: 1}}
-			return nil
+			if x.critical.Executions >= x.limit {
+				x.critical.Complete = false
+				return nil
+			}
+			found, err := x.tooEarly(ctx, e, o.Trace, at, i)
+			if err != nil || found {
+				return err
+			}
+			break
 		}
 	}
 	return nil
+}
+
+// tooEarly executes what happened in an execution that delayed event e of the base up to event other of another
+// thread, and then e, which is event at there: it must not fail. If the same without other fails, other alone decides.
+func (x *explainer) tooEarly(ctx context.Context, e int, delayed *trace.Trace, at, other int) (bool, error) {
+	base := x.critical.Base
+	run := func(last int) (schedule.Outcome, *schedule.Plan, error) {
+		var order []int
+		for i := range last {
+			order = append(order, i)
+		}
+		plan := reorderPlanAt(delayed, append(order, at), []trace.Site{delayed.Events[other].Site, delayed.Events[at].Site})
+		plan.Seed, plan.ExpectStatus, plan.Mode = x.plan.Seed, x.plan.ExpectStatus, schedule.Tolerant
+		o, err := x.run(ctx, plan)
+		return o, &plan, err
+	}
+	if x.critical.Executions+2 > x.limit {
+		x.critical.Complete = false
+		return false, nil
+	}
+	o, plan, err := run(other + 1)
+	if err != nil || o.Trace == nil || o.Ending.Kind != trace.Clean {
+		return false, err
+	}
+	second := occurrence(delayed, other, o.Trace)
+	if own := occurrence(base, e, o.Trace); second < 0 || own >= 0 && own < second {
+		return false, nil
+	}
+	control, _, err := run(other)
+	if err != nil {
+		return false, err
+	}
+	o.Trace.Header.Strategy, o.Trace.Header.Points, o.Trace.Header.ExpectStatus = base.Header.Strategy, plan.Points, plan.ExpectStatus
+	x.critical.Passing = o.Trace
+	x.critical.Orders = []report.Order{{First: e, Second: -1, InPassing: second, Controlled: x.same(control.Ending), Executions: 1}}
+	return true, nil
 }
 
 // depends reports whether two events concern the same object and one of them changes it.
@@ -444,8 +488,8 @@ func (x *explainer) finish() {
 			critical = append(critical, p)
 		}
 	}
-	if slices.ContainsFunc(critical, func(p *pairOf) bool { return p.alone }) {
-		critical = slices.DeleteFunc(critical, func(p *pairOf) bool { return !p.alone })
+	if slices.ContainsFunc(critical, func(p *pairOf) bool { return p.controlled }) {
+		critical = slices.DeleteFunc(critical, func(p *pairOf) bool { return !p.controlled && p.waiter == nil })
 	}
 	smallest := slices.DeleteFunc(slices.Clone(critical), func(p *pairOf) bool {
 		return slices.ContainsFunc(critical, func(q *pairOf) bool {
@@ -460,7 +504,7 @@ func (x *explainer) finish() {
 			continue
 		}
 		listed[k] = true
-		x.critical.Orders = append(x.critical.Orders, report.Order{First: p.first, Second: p.second, Waiting: p.waiter != nil, Executions: p.runs})
+		x.critical.Orders = append(x.critical.Orders, report.Order{First: p.first, Second: p.second, Waiting: p.waiter != nil, Controlled: p.controlled, Executions: p.runs})
 		if x.critical.Passing == nil {
 			x.critical.Passing = p.passing
 			p.passing.Header.Strategy, p.passing.Header.Points = x.critical.Base.Header.Strategy, x.plan.Points

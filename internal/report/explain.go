@@ -41,13 +41,17 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 		if between != "" {
 			lines = append(lines, between)
 		}
-		lines = append(lines, fmt.Sprintf("With these two the other way round it does not fail (%s).", executions(o.Executions)))
+		moved := ""
+		if !o.Controlled {
+			moved = ", and what had to move with them,"
+		}
+		lines = append(lines, fmt.Sprintf("With these two%s the other way round it does not fail (%s).", moved, executions(o.Executions)))
 		if lock := x.missingLock(o); lock != "" {
 			lines = append(lines, lock)
 		}
 	}
 	if !e.Complete {
-		lines = append(lines, "The limit on executions was reached before every ordering was tried.")
+		lines = append(lines, "Not every ordering was tried.")
 	}
 	e.Text = strings.Join(lines, " ")
 }
@@ -114,8 +118,8 @@ func (x *explaining) pattern(o *Order) (name, sentence string) {
 	first, end := &x.t.Events[o.First], &x.t.Ending
 	if o.Second < 0 {
 		later := &x.passing.Events[o.InPassing]
-		if end.Kind == trace.Signal && end.Thread == first.Thread && !changes(first.Op) && changes(later.Op) && first.Value == 0 && !x.written(first.Object, o.First) {
-			return TooEarly, "Nothing has written it before, and it is 0."
+		if end.Kind == trace.Signal && end.Thread == first.Thread && !changes(first.Op) && changes(later.Op) && first.Value == 0 && !x.written(first, o.First) {
+			return TooEarly, "It is 0, and no write of it came before."
 		}
 		return OrderViolation, ""
 	}
@@ -124,8 +128,8 @@ func (x *explaining) pattern(o *Order) (name, sentence string) {
 	switch {
 	case end.Kind == trace.Deadlock && len(end.Cycle) > 1 && x.cycleOfLocks():
 		return LockCycle, fmt.Sprintf("%s wait for locks that each other hold.", x.threads(end.Cycle))
-	case (a.Does == ops.WakeOne || a.Does == ops.WakeAll) && b.Does == ops.Wait:
-		return LostWakeUp, fmt.Sprintf("Nobody waits yet when T%d signals, and nobody signals afterwards.", first.Thread)
+	case (a.Does == ops.WakeOne || a.Does == ops.WakeAll) && b.Does == ops.Wait && x.waitsForever(o.Second):
+		return LostWakeUp, fmt.Sprintf("T%d still waits when the execution ends, and nobody signals after its wait began.", second.Thread)
 	case a.Does == ops.Free && b.Of == ops.Memory, a.Does == ops.Free && b.Does == ops.Free:
 		return UseAfterFree, ""
 	case o.Waiting:
@@ -149,8 +153,8 @@ func (x *explaining) pattern(o *Order) (name, sentence string) {
 		}
 		return Unserializable, sentence
 	}
-	if end.Kind == trace.Signal && end.Thread == first.Thread && !changes(first.Op) && changes(second.Op) && first.Value == 0 && !x.written(first.Object, o.First) {
-		return TooEarly, "Nothing has written it before, and it is 0."
+	if end.Kind == trace.Signal && end.Thread == first.Thread && !changes(first.Op) && changes(second.Op) && first.Value == 0 && !x.written(first, o.First) {
+		return TooEarly, "It is 0, and no write of it came before."
 	}
 	return OrderViolation, ""
 }
@@ -191,6 +195,17 @@ func (x *explaining) section(acquire int) (out []int) {
 	return out
 }
 
+// waitsForever reports whether the thread of a wait still waits there when the execution ends, and no wake-up of the
+// object follows the wait.
+func (x *explaining) waitsForever(wait int) bool {
+	ev := &x.t.Events[wait]
+	w := x.waiter(ev.Thread)
+	return w != nil && w.Object == ev.Object && !slices.ContainsFunc(x.t.Events[wait+1:], func(later trace.Event) bool {
+		does := ops.Does(later.Op)
+		return later.Object == ev.Object && (later.Thread == ev.Thread || does == ops.WakeOne || does == ops.WakeAll)
+	})
+}
+
 // changes reports whether an access changes memory.
 func changes(op trace.Op) bool {
 	switch ops.Does(op) {
@@ -229,10 +244,10 @@ func (x *explaining) broken(first, second int) (p, r, c int, ok bool) {
 	return 0, 0, 0, false
 }
 
-// written reports whether the object was written before an event.
-func (x *explaining) written(o trace.Object, before int) bool {
+// written reports whether an access before an event wrote some of what another accesses.
+func (x *explaining) written(to *trace.Event, before int) bool {
 	return slices.ContainsFunc(x.t.Events[:before], func(ev trace.Event) bool {
-		return ev.Object == o && ops.Of(ev.Op).Of == ops.Memory && changes(ev.Op)
+		return ops.Of(ev.Op).Of == ops.Memory && changes(ev.Op) && ev.Object < to.Object+trace.Object(max(to.Size, 1)) && to.Object < ev.Object+trace.Object(max(ev.Size, 1))
 	})
 }
 
@@ -260,10 +275,11 @@ func (x *explaining) threads(list []trace.ThreadID) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// missingLock says which lock guards other accesses of the object, but not both of the pair; empty for none.
+// missingLock says which lock guards another access of the object and one of the pair, which have no lock in
+// common; empty for none.
 func (x *explaining) missingLock(o *Order) string {
-	if o.Second < 0 || o.Waiting {
-		return ""
+	if o.Second < 0 || o.Waiting || x.t.Header.Target == "go" {
+		return "" // not a pair of accesses, or the locks held are not known
 	}
 	first, second := &x.t.Events[o.First], &x.t.Events[o.Second]
 	if ops.Of(first.Op).Of != ops.Memory || ops.Of(second.Op).Of != ops.Memory {
@@ -313,7 +329,9 @@ func (x *explaining) missingLock(o *Order) string {
 	}) {
 		without := first
 		switch {
-		case mine[0][lock] == mine[1][lock]:
+		case mine[0][lock] && mine[1][lock]:
+			return "" // a lock that both hold
+		case mine[0][lock] == mine[1][lock], guards[lock] < 2:
 			continue
 		case mine[0][lock]:
 			without = second

@@ -31,6 +31,9 @@ type Order struct {
 	// Second is -1 if it has not happened when the execution ends. Then InPassing is its number in the trace of
 	// Explanation.Passing.
 	InPassing int `json:"inPassing,omitempty"`
+	// Controlled: an execution in which everything moved but one of the two failed. Otherwise what had to move with
+	// them may matter, too.
+	Controlled bool `json:"controlled"`
 	// Executions is how many had the two the other way round, Failed how many of these failed all the
 	// same: 0 for an ordering of the critical order.
 	Executions int `json:"executions"`
