@@ -6,19 +6,21 @@
 # make bench    benchmarks, one second each, then bench-programs
 # make bench-programs  programs that compute, against ThreadSanitizer (docs/speed.md)
 # make bench-search  how soon each strategy finds the bugs of the test programs (docs/exploration.md)
+# make bench-controller  how much of the processor time of a search is heddle's own (docs/exploration.md)
 # make bench-ctrigger  heddle atomicity against its rivals, as CTrigger's paper measures it (docs/atomicity.md)
 # make bench-races  data races found, by ThreadSanitizer's own tests (docs/exploration.md)
 # make lint     formatting, go vet, C warnings, go.mod, dead code, layers, wording
+# make site     the documentation as HTML pages, in ./site
 # make generate write generated files again
 # make whole    the Go programs with all executions and replays that docs/go.md tells of
-# make e2e      the test programs without heddle, and real programs (from Debian's sources)
+# make e2e      the test programs without heddle, real programs (from Debian's sources), and the tutorials
 
 GO ?= go
 # A list of packages to test or measure instead of all: make test PKG=./trace
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-ctrigger bench-races bench-sanitize bench-inject bench-explain lint generate whole e2e build need-go need-cc setup-demo setup-test
+.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-controller bench-ctrigger bench-races bench-sanitize bench-inject bench-explain lint site generate whole e2e build need-go need-cc setup-demo setup-test
 .DEFAULT_GOAL := all
 
 all: build
@@ -101,12 +103,19 @@ SEARCHBENCH ?=
 bench-search: build need-cc
 	$(GO) run ./internal/testing/searchbench -heddle bin/heddle $(SEARCHBENCH)
 
+# Its flags: make bench-controller CONTROLLERBENCH='-time 10s -strategies random -json'
+CONTROLLERBENCH ?=
+
+bench-controller: build need-cc
+	$(GO) run ./internal/testing/controllerbench -heddle bin/heddle $(CONTROLLERBENCH)
+
 # Sanitised traces: false deviations under so many schedules, and how time grows with the trace.
 SANITIZERUNS ?= 1000
 
 bench-sanitize: need-go need-cc
 	$(GO) test -count=1 -timeout 60m -run '^TestSanitize(Go)?$$' -v ./cmd/heddle -sanitize.runs $(SANITIZERUNS)
 	$(GO) test -run '^$$' -bench . ./internal/analysis/canonical
+	$(GO) test -run '^$$' -bench '^BenchmarkRecord$$' -benchtime 10x ./cmd/heddle
 
 # Faults of each model in each program of testdata/sanitize: none may have another outcome without a deviation.
 INJECTFAULTS ?= 5000
@@ -116,7 +125,7 @@ bench-inject: need-cc
 
 # Why the C programs of testdata/programs/fail fail.
 bench-explain: need-cc
-	$(GO) test -count=1 -timeout 60m -run '^TestExplain$$' -v ./cmd/heddle -explain.all
+	$(GO) test -count=1 -timeout 60m -run '^TestExplain(Go)?$$' -v ./cmd/heddle -explain.all
 
 # Its flags: make bench-ctrigger CTRIGGERBENCH='-programs log_index -limit 60s -json'
 CTRIGGERBENCH ?=
@@ -135,6 +144,10 @@ bench-races: build need-cc
 lint: need-go
 	@GO="$(GO)" .ci/lint
 
+site: need-go
+	@rm -rf site
+	@$(GO) run ./internal/docsite/build -o site
+
 generate: need-go need-cc
 	@command -v protoc >/dev/null || { echo "protoc is missing: install it (on Debian and Ubuntu: apt-get install protobuf-compiler)." >&2; exit 1; }
 	GOBIN="$(CURDIR)/bin" $(GO) install google.golang.org/protobuf/cmd/protoc-gen-go
@@ -144,4 +157,4 @@ whole: need-go
 	HEDDLE_WHOLE=1 $(GO) test -count=1 -timeout 60m -run '^TestGo(Programs|Sanitizer)' -v ./cmd/heddle
 
 e2e: build need-cc
-	$(GO) test -tags e2e -count=1 -timeout 15m -v -run '^Test(ProgramsBuildAndRunAlone|RealPrograms)$$' ./cmd/heddle
+	$(GO) test -tags e2e -count=1 -timeout 15m -v -run '^Test(ProgramsBuildAndRunAlone|RealPrograms|Tutorials)$$' ./cmd/heddle

@@ -18,7 +18,7 @@ const module = "github.com/heddle-dev/heddle"
 // layers, except that it may import the package of a parent directory. The test fails for a
 // package without a place and for a place without a package.
 var layers = [][]string{
-	{".", "internal/abi", "internal/filelock", "internal/report/perfetto/perfettopb", "internal/machine", "internal/regular", "internal/smt", "internal/usage", "internal/wording", "trace/tracepb", "internal/testing/need"},
+	{".", "internal/abi", "internal/docsite", "internal/filelock", "internal/report/perfetto/perfettopb", "internal/machine", "internal/regular", "internal/smt", "internal/usage", "internal/wording", "trace/tracepb", "internal/testing/need"},
 	{"trace", "internal/suppress"},
 	{"schedule", "internal/ops", "internal/gotool"},
 	{"internal/symbol/cxxname"},
@@ -31,19 +31,19 @@ var layers = [][]string{
 	{"internal/analysis/race", "internal/analysis/atomicity", "internal/analysis/causal", "internal/analysis/reversible"},
 	{"internal/finding", "internal/observe", "internal/oracle", "internal/rapid"},
 	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},
-	{"internal/report/graphviz", "internal/report/junit", "internal/report/markdown", "internal/report/mermaid", "internal/report/perfetto", "internal/report/quickfix", "internal/report/sarif", "internal/report/shiviz", "internal/report/term", "internal/simplify/stmt"},
+	{"internal/report/graphviz", "internal/report/junit", "internal/report/markdown", "internal/report/mermaid", "internal/report/page", "internal/report/perfetto", "internal/report/quickfix", "internal/report/sarif", "internal/report/shiviz", "internal/report/term", "internal/simplify/stmt"},
 	{"internal/simplify/bintrcred", "internal/simplify/proof", "internal/report/interactive"},
 	{"internal/simplify/staticbench"},
 	{"internal/engine"},
 	{"internal/tracefile"},
 	{"internal/result"},
 	{"internal/launch", "internal/kept", "internal/ignore"},
-	{"internal/corpus", "internal/debugger", "internal/doctor", "internal/gotest", "internal/mcpserver"},
+	{"internal/corpus", "internal/dapserver", "internal/debugger", "internal/doctor", "internal/gotest", "internal/mcpserver"},
 	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
 	{"internal/testing/bench"},
-	{"internal/testing/ctriggerbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"},
+	{"internal/testing/controllerbench", "internal/testing/ctriggerbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"},
 	{"internal/testing/contract", "internal/testing/goprograms"},
-	{"cmd/heddle", "internal/abi/gen", "internal/ops/gen"}, // commands: no package can import them
+	{"cmd/heddle", "internal/abi/gen", "internal/docsite/build", "internal/ops/gen", "internal/report/page/gen"}, // commands: no package can import them
 }
 
 // testSupport is the directory of packages that only tests may import.
@@ -51,7 +51,7 @@ const testSupport = "internal/testing/"
 
 // startsProcesses are the packages that may start other programs. Analysis, strategies,
 // the simplifier and reports are given what they need and start nothing.
-var startsProcesses = []string{"internal/oracle", "internal/smt", "internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "internal/mcpserver", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/bench", "internal/testing/ctriggerbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"}
+var startsProcesses = []string{"internal/oracle", "internal/smt", "internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "internal/mcpserver", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/bench", "internal/testing/controllerbench", "internal/testing/ctriggerbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"}
 
 // layerOf returns the index of pkg's layer, -1 if it has none.
 func layerOf(pkg string) int {

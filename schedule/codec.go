@@ -15,7 +15,7 @@ import (
 
 // CodecVersion is the version of marshalled plans and outcomes. It is raised whenever an older
 // reader would carry out a plan, or understand an outcome, in another way than it was meant.
-const CodecVersion = 6
+const CodecVersion = 7
 
 // ErrCodec is what every error of unmarshalling a plan or an outcome is. An error is a
 // *trace.PointsError as well if the other side has another meaning of scheduling points.
@@ -38,7 +38,7 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 		Mode: uint32(p.Mode), Policy: uint32(p.Policy), Stay: p.Stay, Depth: uint32(p.Depth), Length: uint32(p.Length),
 		MaxSteps: uint32(p.MaxSteps), Timeouts: p.Timeouts, Delays: uint32(p.Delays), Spurious: p.Spurious, Haste: p.Haste,
 		Record: p.Record, Accesses: p.Accesses, MaxAccesses: int64(p.MaxAccesses), SkipAccesses: uint64(p.SkipAccesses), Watch: p.Watch,
-		Stop: p.Stop, ExpectStatus: p.ExpectStatus, Output: p.Output, Values: p.Values, Fault: trace.FaultRecord(p.Fault),
+		Stop: p.Stop, ExpectStatus: p.ExpectStatus, Output: p.Output, Values: p.Values, Functions: p.Functions, Fault: trace.FaultRecord(p.Fault),
 	}
 	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.SkipAccesses} {
 		if n < 0 || n > maxCount {
@@ -108,7 +108,7 @@ func decodePlan(data []byte) (p Plan, err error) {
 		Mode: Mode(m.Mode), Policy: Policy(m.Policy), Stay: m.Stay, Depth: int(m.Depth), Length: int(m.Length),
 		MaxSteps: int(m.MaxSteps), Timeouts: m.Timeouts, Delays: Delays(m.Delays), Spurious: m.Spurious, Haste: m.Haste,
 		Record: m.Record, Accesses: m.Accesses, MaxAccesses: int(m.MaxAccesses), SkipAccesses: int(m.SkipAccesses), Watch: m.Watch,
-		Stop: m.Stop, ExpectStatus: m.ExpectStatus, Output: m.Output, Values: m.Values, Fault: trace.FaultOf(m.Fault),
+		Stop: m.Stop, ExpectStatus: m.ExpectStatus, Output: m.Output, Values: m.Values, Functions: m.Functions, Fault: trace.FaultOf(m.Fault),
 	}
 	if p.Fault != nil && !p.Fault.Model.Valid() {
 		return p, errors.New("its fault is of no known model")

@@ -90,11 +90,13 @@ type Plan struct {
 	Haste bool
 
 	Record   bool // want Outcome.Trace with every scheduling point, call stacks and output
-	Output   bool // want Outcome.Ending.Output whether the execution is recorded or not (C and C++)
+	Output   bool // want Outcome.Ending.Output whether the execution is recorded or not; of a Go program, that of a clean execution
 	Accesses bool // with Record: also accesses that are not points, malloc and free
 	// Values, with Accesses: every access of the execution with its value, repeated ones and those
-	// while no other thread exists included. Targets that cannot observe values leave them out.
+	// while no other thread exists included. Of Go programs, some accesses have no value (trace.FlagValue).
 	Values bool
+	// Functions, with Values: entries and exits of functions, where the target observes them (C and C++).
+	Functions bool
 	// Fault is injected into each execution (C and C++, with Values); nil for none. Its Event has no effect.
 	Fault *trace.Fault
 	// MaxAccesses is how many events Accesses adds at most (trace.Header.MaxAccesses): 0 for

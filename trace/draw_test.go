@@ -44,6 +44,7 @@ func drawTrace(t *rapid.T) *Trace {
 			Signature:   str.Draw(t, "signature"),
 			MaxAccesses: rapid.IntRange(0, 1<<40).Draw(t, "max accesses"),
 			Omit:        rapid.SliceOfN(str, 0, 2).Draw(t, "without"),
+			TryLock:     rapid.SliceOfN(str, 0, 2).Draw(t, "tried locks"),
 			Argv0:       str.Draw(t, "argv0"), Surroundings: rapid.SliceOfN(str, 0, 3).Draw(t, "surroundings"),
 		},
 	}

@@ -15,6 +15,7 @@ func canonical(t *Trace) *Trace {
 		r.Flags, r.Env, r.Packages, r.Args, r.LeakIgnore = nilIfEmpty(r.Flags), nilIfEmpty(r.Env), nilIfEmpty(r.Packages), nilIfEmpty(r.Args), nilIfEmpty(r.LeakIgnore)
 		h.Recipe = &r
 	}
+	h.TryLock = nilIfEmpty(h.TryLock)
 	h.Omit, h.Surroundings = nilIfEmpty(h.Omit), nilIfEmpty(h.Surroundings)
 	c.Modules, c.Threads, c.Allocs = nilIfEmpty(c.Modules), nilIfEmpty(c.Threads), nilIfEmpty(c.Allocs)
 	c.Locals = nilIfEmpty(c.Locals)

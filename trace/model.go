@@ -129,11 +129,15 @@ func (o Object) Channel() (kind string, fd int, ok bool) {
 const (
 	ChannelFile     = "file"
 	ChannelExternal = "descriptor"
+	// ChannelTried is a lock of heddle's own; in place of the descriptor is the index in
+	// Header.TryLock of the first element that names it.
+	ChannelTried = "tried lock"
 )
 
 var channelKinds = [...]string{
 	abi.FdPipe: "pipe", abi.FdSocket: "socket", abi.FdEventfd: "eventfd", abi.FdTimerfd: "timerfd", abi.FdEpoll: "epoll set",
 	abi.FdFile: ChannelFile, abi.FdExternal: ChannelExternal, abi.FdLoader: "loader",
+	abi.FdTried: ChannelTried,
 }
 
 // Flags qualify an event; the values are part of the trace format.
@@ -155,6 +159,9 @@ const (
 	// address of a place in memory: Value is the place's Object, which does not depend on where the
 	// memory was.
 	FlagPointer Flags = abi.EvPointer
+	// FlagValue marks a plain access of a Go program whose Value and Size are known. Others have
+	// neither: Size is 1 unless a range was accessed.
+	FlagValue Flags = abi.EvValue
 )
 
 // Event is one operation of a thread as recorded. See the operation table (Op) for what
@@ -193,6 +200,12 @@ const TimerLabel = "timer"
 // Early reports whether the thread was chosen although it was blocked: its wait was made to time
 // out, or it woke up spuriously. It need not be in Enabled.
 func (e *Event) Early() bool { return e.Flags&FlagTimeout != 0 || e.Op == OpSpuriousWake }
+
+// Detail reports whether e is an event only because accesses, or calls of functions, were recorded:
+// scheduling points and what belongs to their operations are events in every trace.
+func (e *Event) Detail() bool {
+	return e.Flags&FlagNoDecision != 0 && (e.Op.IsAccess() || e.Op == OpMalloc || e.Op.IsCall())
+}
 
 // Preempts reports whether switching away from thread last at e's scheduling decision is a
 // preemption, to e's thread or, if e is last's, to another. last did the event before e. A thread is
@@ -383,6 +396,7 @@ type Header struct {
 	Finding       string   // key of the failure, as heddle find prints it; empty if unknown
 	Isolation     string   // "fork" or "process": what the program needs between executions; empty for none
 	Omit          []string // omitted synchronisation calls, CALL@FILE:LINE
+	TryLock       []string // lines that threads executed with a lock held, as an experiment, LOCK@FILE:FROM-TO
 	// Signature lets the heddle that recorded the execution recognise what a replay runs; it
 	// means nothing to any other. May be empty.
 	Signature string

@@ -49,6 +49,9 @@ func (o Op) Class() Class {
 // IsAccess reports whether the operation is a plain memory access.
 func (o Op) IsAccess() bool { c := o.Class(); return c == ClassRead || c == ClassWrite }
 
+// IsCall reports whether o is the entry or the exit of a function.
+func (o Op) IsCall() bool { return o == OpFunctionEntry || o == OpFunctionExit }
+
 // ParseOp is the inverse of String.
 func ParseOp(s string) (Op, bool) {
 	for i, n := range abi.OpNames {

@@ -73,6 +73,8 @@ const (
 	OpAtomicRmw         Op = abi.OpAtomicRmw
 	OpAtomicCas         Op = abi.OpAtomicCas
 	OpAtomicFence       Op = abi.OpAtomicFence
+	OpFunctionEntry     Op = abi.OpFunctionEntry
+	OpFunctionExit      Op = abi.OpFunctionExit
 	OpMalloc            Op = abi.OpMalloc
 	OpFree              Op = abi.OpFree
 	OpRwlockTimedrdlock Op = abi.OpRwlockTimedrdlock

@@ -223,7 +223,7 @@ func (r *Reader) readHeader() error {
 		n := int64(len(h.Points)) * 8
 		recipe := h.GetRecipe()
 		for _, b := range [][][]byte{
-			h.Command, h.Stdin, h.Env, h.Omit, h.Surroundings,
+			h.Command, h.Stdin, h.Env, h.Omit, h.TryLock, h.Surroundings,
 			recipe.GetFlags(), recipe.GetEnv(), recipe.GetPackages(), recipe.GetArgs(), recipe.GetLeakIgnore(),
 		} {
 			for _, s := range b {

@@ -164,6 +164,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.Instrumented = true
 	case "without":
 		h.Omit = append(h.Omit, l.quoted("call"))
+	case "try-lock":
+		h.TryLock = append(h.TryLock, l.quoted("lock"))
 	case "original":
 		h.Original = l.quoted("file")
 	case "finding":

@@ -75,6 +75,9 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	for _, v := range h.Omit {
 		fmt.Fprintf(b, "without %q\n", v)
 	}
+	for _, v := range h.TryLock {
+		fmt.Fprintf(b, "try-lock %q\n", v)
+	}
 	str("original", h.Original)
 	str("finding", h.Finding)
 	str("isolation", h.Isolation)

@@ -65,6 +65,7 @@ type commandLine struct {
 	Compare   compareCommand   `cmd:"" help:"Compare an execution with a golden one: where it deviates, and how far that spreads."`
 	Inject    injectCommand    `cmd:"" help:"Inject faults into executions, and compare them with one without."`
 	Convert   convertCommand   `cmd:"" help:"Turn a trace into another format."`
+	DAP       dapCommand       `cmd:"" name:"dap" help:"Step through a trace in an editor (Debug Adapter Protocol)."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Serve find, test, replay and show to agents and editors (Model Context Protocol)."`
 	Bench     benchCommand     `cmd:"" help:"Measure what the papers' tables show."`
 	Doctor    doctorCommand    `cmd:"" help:"Check whether heddle can use this machine, and a program, and if not, why."`

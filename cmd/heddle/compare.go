@@ -1,11 +1,17 @@
 package main
 
 import (
+	"io"
+
 	"github.com/heddle-dev/heddle/internal/analysis/canonical"
+	"github.com/heddle-dev/heddle/internal/report/page"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/tracefile"
 )
 
 type compareCommand struct {
+	HTML string `name:"html" placeholder:"FILE" help:"Also write a page to FILE, which a browser shows without a network: where the deviation began, and how it spread."`
+
 	Golden string `arg:"" predictor:"trace" help:"The trace of a good execution, sanitised or not."`
 	Other  string `arg:"" predictor:"trace" help:"The trace to compare with it, sanitised or not."`
 }
@@ -20,6 +26,13 @@ lines and variables. Ends with 1 if the executions deviate.`
 }
 
 func (c *compareCommand) Run(a *app) error {
+	if c.HTML != "" {
+		for _, input := range []string{c.Golden, c.Other} {
+			if err := checkPage(c.HTML, input); err != nil {
+				return err
+			}
+		}
+	}
 	golden, err := sanitized(a, c.Golden)
 	if err != nil {
 		return err
@@ -41,6 +54,14 @@ func (c *compareCommand) Run(a *app) error {
 		return err
 	}
 	out := result.DeviationsOf(found, builds, from, to)
+	if c.HTML != "" {
+		err := tracefile.WriteWhole(c.HTML, func(w io.Writer) error {
+			return page.RenderComparison(w, page.Comparison{Golden: c.Golden, Other: c.Other, Comparison: out})
+		})
+		if err != nil {
+			return err
+		}
+	}
 	if a.JSON {
 		err = a.printJSON(out)
 	} else {

@@ -24,7 +24,8 @@ import (
 // ```sh run is executed, too, in a copy of the repository's top directory with heddle in
 // PATH, the blocks of one file one after the other; with exit=N behind it, its last
 // command ends with status N. A ```text block right after it is its output, in which "…"
-// represents anything.
+// represents anything. A block with file=NAME is written to that file of the copy when its
+// turn comes. Blocks with e2e instead of run need the network; make e2e executes them.
 
 // block is a fenced block of a Markdown file.
 type block struct {
@@ -71,9 +72,13 @@ func blocks(file, text string) []*block {
 func documented(t *testing.T) []*block {
 	t.Helper()
 	root := repository(t)
-	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
 	for _, name := range []string{"README.md", "CONTRIBUTING.md"} {
 		files = append(files, filepath.Join(root, name))
@@ -93,7 +98,10 @@ func documented(t *testing.T) []*block {
 func isShell(b *block) bool { return b.info == "sh" || runs.MatchString(b.info) }
 
 // runs matches what stands behind the fence of a block that is executed.
-var runs = regexp.MustCompile(`^sh run(?: exit=(\d+))?$`)
+var runs = regexp.MustCompile(`^sh (run|e2e)(?: exit=(\d+))?$`)
+
+// written matches what stands behind the fence of a block that is written to a file.
+var written = regexp.MustCompile(`^\w+ file=(\S+)$`)
 
 func TestDocumentedCommandsExist(t *testing.T) {
 	t.Parallel()
@@ -201,6 +209,12 @@ func parseOnly(words []string) error {
 
 func TestDocumentedBlocksRun(t *testing.T) {
 	t.Parallel()
+	runDocumented(t, "run")
+}
+
+// runDocumented executes the blocks of all documentation that are marked with a word.
+func runDocumented(t *testing.T, mark string) {
+	t.Helper()
 	heddle, err := exec.LookPath("heddle")
 	if err != nil {
 		t.Fatal(err)
@@ -208,17 +222,21 @@ func TestDocumentedBlocksRun(t *testing.T) {
 	cache := t.TempDir()
 	dirs := map[string]string{} // of each file
 	for _, b := range documented(t) {
-		m := runs.FindStringSubmatch(b.info)
-		if m == nil {
+		m, file := runs.FindStringSubmatch(b.info), written.FindStringSubmatch(b.info)
+		if file == nil && (m == nil || m[1] != mark) {
 			continue
 		}
 		if dirs[b.file] == "" {
 			dirs[b.file] = linkedCopy(t, repository(t))
 		}
+		if file != nil {
+			writeBlock(t, filepath.Join(dirs[b.file], file[1]), b)
+			continue
+		}
 		t.Run(b.String(), func(t *testing.T) {
 			want := 0
-			if m[1] != "" {
-				want, _ = strconv.Atoi(m[1])
+			if m[2] != "" {
+				want, _ = strconv.Atoi(m[2])
 			}
 			cmd := exec.Command("bash", "-euo", "pipefail", "-c", b.text)
 			cmd.Dir = dirs[b.file]
@@ -234,6 +252,17 @@ func TestDocumentedBlocksRun(t *testing.T) {
 				t.Errorf("the output is not what %v says:\n%s%s", b.next, &out, &notes)
 			}
 		})
+	}
+}
+
+// writeBlock writes a block's text to a file, in a directory of its own if it names one.
+func writeBlock(t *testing.T, file string, b *block) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatalf("%v: %v", b, err)
+	}
+	if err := os.WriteFile(file, []byte(b.text), 0o644); err != nil {
+		t.Fatalf("%v: %v", b, err)
 	}
 }
 
@@ -260,10 +289,10 @@ func linkedCopy(t *testing.T, dir string) string {
 // matchesOutput compares documented output with real output. An ellipsis represents any
 // text within a line, and alone on a line for any lines.
 func matchesOutput(documented, real string) bool {
-	pattern := regexp.QuoteMeta(strings.TrimSpace(documented) + "\n")
+	pattern := regexp.QuoteMeta("\n" + strings.TrimSpace(documented) + "\n")
 	pattern = strings.ReplaceAll(pattern, "\n…\n", "\n(.*\n)*")
 	pattern = strings.ReplaceAll(pattern, "…", ".*")
-	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(real) + "\n")
+	return regexp.MustCompile("^" + pattern + "$").MatchString("\n" + strings.TrimSpace(real) + "\n")
 }
 
 // Every command that prints JSON has a section in docs/json.md, in which all of its fields
@@ -298,7 +327,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"simplify":  simplifyJSON{},
 		"check":     checkJSON{},
 		"sanitize":  sanitizeJSON{},
-		"explain":   explainJSON{},
+		"explain":   report.Explanation{},
 		"inject": struct {
 			One     result.Injection  `json:"trace"`
 			Several result.Injections `json:"campaign"`
@@ -320,7 +349,7 @@ func TestJSONIsDocumented(t *testing.T) {
 	}
 	for _, command := range parser.Model.Children {
 		switch command.Name {
-		case "cc", "c++", "help", "completion", "mcp", "view":
+		case "cc", "c++", "help", "completion", "dap", "mcp", "view":
 			continue // they print what compilers, people, shells and agents read
 		}
 		section, ok := sections["heddle "+command.Name]
@@ -412,7 +441,7 @@ func TestCheckCommand(t *testing.T) {
 			t.Errorf("%s: %q, want %q", script, got, want)
 		}
 	}
-	if !matchesOutput("a…c\n…\nz\n", "abc\n1\n2\nz\n") || matchesOutput("a…c\nz\n", "abc\ny\nz\n") || matchesOutput("a\n", "a\nb\n") {
+	if !matchesOutput("a…c\n…\nz\n", "abc\n1\n2\nz\n") || !matchesOutput("…\nb\n", "1\n2\nb\n") || matchesOutput("a…c\nz\n", "abc\ny\nz\n") || matchesOutput("a\n", "a\nb\n") {
 		t.Error("documented output is compared wrongly")
 	}
 }

@@ -2,18 +2,21 @@ package main
 
 import (
 	"fmt"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/report/page"
 	"github.com/heddle-dev/heddle/internal/tracefile"
-	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/internal/wording"
-	"github.com/heddle-dev/heddle/trace"
 )
 
 type explainCommand struct {
-	Runs   int    `default:"200" placeholder:"N" help:"Make at most N executions."`
+	Runs   *int   `placeholder:"N" help:"Make at most N executions (otherwise 200); with --try-lock, in the search (otherwise 2,000)."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the nearest execution that does not fail to FILE (otherwise to the first free one of NAME.pass.hdl, NAME.pass.2.hdl, …)."`
+	HTML   string `name:"html" placeholder:"FILE" help:"Also write a page to FILE, which a browser shows without a network: the failing execution and, beside it, the one that does not fail."`
+	tryLockFlag
 	runFlags
 
 	Trace string `arg:"" predictor:"trace" help:"The trace of a failure, best a simplified one."`
@@ -22,25 +25,16 @@ type explainCommand struct {
 func (c *explainCommand) Help() string {
 	return `Looks for the orderings of two events of different threads on which the failure depends: turns each pair of
 dependent events in an execution of its own, and lists those without which the program does not fail.
-Writes the execution that turns the first of them. Ends with 0 if it found such an ordering, and otherwise with 3.`
-}
+Writes the execution that turns the first of them. Ends with 0 if it found such an ordering, and otherwise with 3.
 
-type explainJSON struct {
-	report.Explanation
-	Events []explainedEvent `json:"events"` // the events of the orders
-}
-
-type explainedEvent struct {
-	Event     int      `json:"event"`
-	Thread    string   `json:"thread"`
-	Operation string   `json:"operation"`
-	Where     string   `json:"where,omitempty"`
-	Stack     []string `json:"stack,omitempty"`
+With --try-lock, checks whether a lock cures the failure: executes the program as if the lock were held at the
+lines named, first under the recorded schedule, then near it, and then in a search. Ends with 0 if no execution
+failed, with 1 and the trace of a failure if one did, and with 3 if no thread reached the lines.`
 }
 
 func (c *explainCommand) Run(a *app) error {
-	if c.Runs < 2 {
-		return usage.Errorf("--runs must be at least 2")
+	if err := c.check(); err != nil {
+		return err
 	}
 	tr, err := tracefile.Read(c.Trace)
 	if err != nil {
@@ -50,6 +44,14 @@ func (c *explainCommand) Run(a *app) error {
 		if err := tracefile.NotInput(c.Output, c.Trace); err != nil {
 			return err
 		}
+	}
+	if c.HTML != "" {
+		if err := checkPage(c.HTML, c.Trace); err != nil {
+			return err
+		}
+	}
+	if len(c.TryLock) > 0 {
+		return c.try(a, tr)
 	}
 	t, err := a.launcher().StartRecorded(a.ctx, tr, c.how())
 	if err != nil {
@@ -61,25 +63,32 @@ func (c *explainCommand) Run(a *app) error {
 		return err
 	}
 	done := a.slowly("explaining")
-	found, err := engine.Explain(a.ctx, t, tr, engine.ExplainOptions{Executions: c.Runs, ExpectStatus: tr.Header.ExpectStatus})
+	found, err := engine.Explain(a.ctx, t, tr, engine.ExplainOptions{Executions: c.runs(), ExpectStatus: tr.Header.ExpectStatus})
 	done()
 	if err != nil {
 		return err
 	}
 	names := report.NewRunning(t.Modules)
-	out := explainJSON{Explanation: report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete}, Events: []explainedEvent{}}
-	report.Explain(found.Base, found.Passing, names, &out.Explanation)
+	out := report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete}
+	report.Explain(found.Base, found.Passing, names, &out)
+	out.Number(found.Base, tr)
 	if found.Passing != nil {
 		if out.Passing, err = files.Keep(found.Passing, ""); err != nil {
 			return err
 		}
 	}
-	for _, o := range found.Orders {
-		second, in := o.Second, found.Base
-		if second < 0 {
-			second, in = o.InPassing, found.Passing
+	if c.HTML != "" {
+		o := page.Options{Trace: c.Trace, Explanation: &out, Commands: pageCommands(c.Trace, tr)}
+		for i := range o.Commands {
+			o.Commands[i].At = "" // the page has more events than the trace
 		}
-		out.Events = append(out.Events, explained(found.Base, o.First, names), explained(in, second, names))
+		if found.Passing != nil {
+			passing := execution(found.Passing, nil)
+			o.Passing = &passing
+		}
+		if err := a.writePage(c.HTML, execution(found.Base, nil), o); err != nil {
+			return err
+		}
 	}
 	if a.JSON {
 		err = a.printJSON(out)
@@ -92,20 +101,31 @@ func (c *explainCommand) Run(a *app) error {
 	return err
 }
 
-func explained(t *trace.Trace, e int, names *report.Running) explainedEvent {
-	ev := &t.Events[e]
-	x := explainedEvent{Event: e, Thread: fmt.Sprintf("T%d", ev.Thread), Operation: ev.Op.String(), Where: names.Place(ev.Site, false)}
-	for _, s := range t.Stacks[ev.Stack] {
-		x.Stack = append(x.Stack, names.Place(s, false))
+// runs returns the bound on executions; 0 leaves it to the engine.
+func (c *explainCommand) runs() int {
+	if c.Runs == nil {
+		return 0
 	}
-	return x
+	return *c.Runs
 }
 
-func (c *explainCommand) print(a *app, out *explainJSON) {
+func (c *explainCommand) print(a *app, out *report.Explanation) {
 	if out.Pattern != "" {
 		fmt.Fprintf(a.stdout, "%s\n", out.Pattern)
 	}
 	fmt.Fprintln(a.stdout, out.Text)
+	if len(out.Steps) > 0 {
+		fmt.Fprintln(a.stdout)
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		for i, s := range out.Steps {
+			number := fmt.Sprintf("%d.", i+1)
+			if s.Passing {
+				number = "not:" // what does not happen
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", number, s.Thread, s.Text, s.Where)
+		}
+		w.Flush()
+	}
 	for i, o := range out.Orders {
 		object := ""
 		if o.Object != "" {
@@ -117,9 +137,21 @@ func (c *explainCommand) print(a *app, out *explainJSON) {
 			if e.Where != "" {
 				at = ", at " + e.Where
 			}
-			fmt.Fprintf(a.stdout, "  %s %s, event %s%s\n", e.Thread, e.Operation, wording.Thousands(e.Event), at)
+			which := ""
+			switch {
+			case e.Waiting:
+				which = ", for which it waits"
+			case e.Passing:
+				which = ", event " + wording.Thousands(e.Event) + " of the execution that does not fail"
+			case e.InTrace != nil:
+				which = ", event " + wording.Thousands(*e.InTrace)
+			}
+			fmt.Fprintf(a.stdout, "  %s %s%s%s\n", e.Thread, e.Operation, which, at)
 			for _, s := range e.Stack {
 				fmt.Fprintf(a.stdout, "    called from %s\n", s)
+			}
+			if len(e.Holds) > 0 {
+				fmt.Fprintf(a.stdout, "    holding %s\n", strings.Join(e.Holds, ", "))
 			}
 		}
 	}

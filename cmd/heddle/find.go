@@ -11,7 +11,6 @@ import (
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
-	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/suppress"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
@@ -39,6 +38,7 @@ type findCommand struct {
 	ciFlags
 	drawFlags
 	statsFlag
+	whyFlag
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
 }
@@ -82,7 +82,7 @@ func (c *findCommand) options() (engine.Options, error) {
 		return opts, err
 	}
 	opts.Processes, opts.Simplify.Processes = processes, processes
-	if (c.Spurious || c.Runs > 0 && !c.Resume || c.Expect != "" || c.Oracle != "") && len(c.Strategy) == 0 && c.bounds() == (strategy.Bounds{}) {
+	if (c.Spurious || c.Runs > 0 && !c.Resume || c.outputFlags.judges()) && !c.chosen() {
 		// Sampling alone: spurious wake-ups are not enumerated, and neither are the orders
 		// of output, so no search with them is complete, and who asks for a number of executions gets it,
 		// unless it is but a part of a search.
@@ -157,7 +157,7 @@ func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error
 	}
 	program, err := c.program(c.Program.words())
 	if err == nil {
-		err = c.outputFlags.set(&program)
+		err = c.outputFlags.set(&program.Outputs)
 	}
 	if err != nil {
 		return nil, err
@@ -181,6 +181,9 @@ func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error
 	}
 	opts.Simplify.Memory = a.memory()
 	opts.Keep, opts.Where, opts.Locate, opts.Objects = files.Keep, names.Place, names.Locate, names.Object
+	if !c.NoExplain {
+		opts.Why = names.Explain
+	}
 	opts.Untold = toolchain.Untold
 	if len(c.Suppressions) > 0 {
 		opts.Suppressed = result.Suppressed(known, names)
@@ -198,7 +201,7 @@ func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error
 		}
 	}
 	if found.Finding == nil {
-		found.Notes = append(found.Notes, launch.OmittedNotes(t)...)
+		found.Notes = append(found.Notes, launch.ExperimentNotes(t)...)
 	}
 	if c.Runs == 1 && len(c.Strategy) > 0 {
 		found.Notes = append(found.Notes, "--strategy has no effect with --runs 1: the first execution is one without preemptions")

@@ -58,11 +58,17 @@ type programFlags struct {
 	Stdin string `placeholder:"FILE" help:"${where}Let every execution read FILE as its standard input (- for heddle's own); otherwise standard input is empty."`
 	runFlags
 	Omit []string `name:"omit" aliases:"without" placeholder:"CALL@FILE:LINE" sep:"none" help:"${where}Omit a synchronisation call, like pthread_mutex_lock@queue.c:123, and the unlock that belongs to it, to see whether it is needed."`
+	tryLockFlag
+}
+
+// tryLockFlag says which locks are tried.
+type tryLockFlag struct {
+	TryLock []string `name:"try-lock" placeholder:"LOCK@FILE:FROM-TO" sep:"none" help:"${where}Execute lines of a C or C++ program as if a lock were held there, like mu@queue.c:10-14: a mutex of the program, or a lock of its own if no variable has that name. Can be repeated."`
 }
 
 // program is what they say of a program.
 func (f programFlags) program(words []string) (p launch.Program, err error) {
-	p = launch.Program{Words: words, Omit: f.Omit}
+	p = launch.Program{Words: words, Omit: f.Omit, TryLock: f.TryLock}
 	p.Stdin, err = f.read()
 	return p, err
 }
@@ -138,12 +144,15 @@ type suppressFlag struct {
 
 // outputFlags say what a good execution prints.
 type outputFlags struct {
-	Expect string `placeholder:"FILE" predictor:"file" help:"${where}Call an execution a failure if what it writes to standard output and standard error, in the order written, is not what FILE holds. For C and C++ programs."`
-	Oracle string `placeholder:"CMD" help:"${where}Call an execution a failure if CMD, a command of sh, ends with a status other than 0 when it reads the execution's output from its standard input; HEDDLE_STATUS is the exit status. CMD runs once for each different output. For C and C++ programs."`
+	Expect string `placeholder:"FILE" predictor:"file" help:"${where}Call an execution a failure if what it writes to standard output and standard error, in the order written, is not what FILE holds."`
+	Oracle string `placeholder:"CMD" help:"${where}Call an execution a failure if CMD, a command of sh, ends with a status other than 0 when it reads the execution's output from its standard input; HEDDLE_STATUS is the exit status. CMD runs once for each different output."`
 }
 
-// set adds what the flags say to a program.
-func (f outputFlags) set(p *launch.Program) error {
+// judges reports whether an oracle judges the output.
+func (f outputFlags) judges() bool { return f.Expect != "" || f.Oracle != "" }
+
+// set sets the oracles.
+func (f outputFlags) set(p *launch.Outputs) error {
 	p.Oracle = f.Oracle
 	if f.Expect == "" {
 		return nil
@@ -220,6 +229,11 @@ func (f searchFlags) bounds() strategy.Bounds {
 	return strategy.Bounds{Preemptions: f.Preemptions, Delays: f.Delays}
 }
 
+// chosen reports whether the flags name a strategy.
+func (f searchFlags) chosen() bool {
+	return len(f.Strategy) > 0 || f.bounds() != (strategy.Bounds{})
+}
+
 // options returns the options of a search that the flags set.
 func (f searchFlags) options() (engine.Options, error) {
 	opts := engine.Options{
@@ -262,4 +276,9 @@ func (d *debuggerFlag) Decode(ctx *kong.DecodeContext) error {
 		*d = debuggerFlag(fmt.Sprint(ctx.Scan.Pop().Value))
 	}
 	return nil
+}
+
+// whyFlag turns off the explanation of findings.
+type whyFlag struct {
+	NoExplain bool `help:"Do not look for the ordering of two events on which a finding depends, which takes a second at most."`
 }

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/testing/need"
 )
 
@@ -69,6 +73,51 @@ func TestReplayInGdb(t *testing.T) {
 		`T0, abort`, `the failure, in the thread that failed`, `in main \(\)`, `assert\(account\.balance == 160\)`,
 		`\* 1 .*\n?.*heddle_at_failure`, `"T1"`, `"T2"`,
 		`exited normally`)
+}
+
+// --at begins after an event; heddle-goto goes on to another, but not back.
+func TestReplayAt(t *testing.T) {
+	dir, file := found(t, "lost_update.c")
+	out, err := heddleCommand(t, dir, nil, "show", "--json", file).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v report.View
+	if err := json.Unmarshal(out, &v); err != nil {
+		t.Fatal(err)
+	}
+	var writes []report.Row
+	for _, r := range v.Full() {
+		if r.Cell != nil && r.Cell.Op == "write" {
+			writes = append(writes, r)
+		}
+	}
+	if len(writes) != 2 {
+		t.Fatalf("%d writes", len(writes))
+	}
+	first, second := writes[0], writes[1]
+	debuggers := []string{"--gdb"}
+	for _, name := range lldbs(t) {
+		debuggers = append(debuggers, "--gdb="+name)
+	}
+	need.Tool(t, "gdb")
+	for _, d := range debuggers {
+		cmd := heddleCommand(t, dir, nil, "replay", d, "--at", strconv.Itoa(first.Event), file)
+		cmd.Stdin = strings.NewReader(fmt.Sprintf("heddle-goto %d\nheddle-goto %d\n", second.Event, first.Event))
+		text, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", d, err, text)
+		}
+		inOrder(t, string(text), fmt.Sprintf(`heddle: event %d of the \d+ events of the trace: T%d, write`, first.Event, first.Thread),
+			fmt.Sprintf(`heddle: event %d of the \d+ events of the trace: T%d, write`, second.Event, second.Thread), fmt.Sprintf(`event %d is over`, first.Event))
+	}
+	for flags, want := range map[string]string{"--gdb --at 900": "the trace has events 0 to", "--at 3": "--at goes with --gdb or --dlv"} {
+		cmd := heddleCommand(t, dir, nil, append(append([]string{"replay"}, strings.Fields(flags)...), file)...)
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v, %s", flags, err, out)
+		}
+	}
 }
 
 // A fatal signal stops the program where it is raised, a deadlock where the last thread has

@@ -171,6 +171,12 @@ func testGoFailing(t *testing.T, b builtGo, replays int) {
 			if slices.Equal(p.Kinds, []trace.Kind{trace.Leak}) {
 				opts.Runs = 1000 // a leak does not end the search
 			}
+			if slices.Contains(p.Kinds, trace.Race) {
+				opts.Time = 15 * time.Second // a race does not end it either
+			}
+			if p.Switches < 0 { // the fewest are not known, so the result need not be shown to have them
+				opts.Simplify.Time, opts.Simplify.ExtraTime = 3*time.Second, time.Second
+			}
 			began := time.Now()
 			r, err := engine.Find(t.Context(), g, opts, nil)
 			if err != nil || r.Finding == nil {

@@ -146,7 +146,7 @@ func TestCutRecording(t *testing.T) {
 	}
 	extra := 0
 	for i := range tr.Events {
-		if ev := &tr.Events[i]; ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc) {
+		if tr.Events[i].Detail() {
 			extra++
 		}
 	}

@@ -54,7 +54,7 @@ func (c *racesCommand) Run(a *app) error {
 	}
 	program, err := c.program(c.Program.words())
 	if err == nil {
-		err = c.outputFlags.set(&program)
+		err = c.outputFlags.set(&program.Outputs)
 	}
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (c *racesCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	r.Notes = append(r.Notes, launch.OmittedNotes(t)...)
+	r.Notes = append(r.Notes, launch.ExperimentNotes(t)...)
 	out := result.RacesOf(found, r, names, known)
 	out.Seed = c.Seed
 	if err := c.print(a, &out); err != nil {

@@ -19,10 +19,11 @@ type recordCommand struct {
 	spuriousFlag
 	expectFlag
 	outputFlags
-	Accesses bool   `help:"Record all accesses to memory, not only scheduling points; --memory limits how many."`
-	Values   bool   `help:"Record every access, repeated ones too, with the value read or written; implies --accesses. heddle sanitize and heddle compare need it."`
-	ASLR     bool   `name:"aslr" help:"Let the system load the program at random addresses; otherwise they are the same in each execution, where the system allows that."`
-	Output   string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.record.hdl, PROGRAM.record.2.hdl, …)."`
+	Accesses  bool   `help:"Record all accesses to memory, not only scheduling points; --memory limits how many."`
+	Values    bool   `help:"Record every access, repeated ones too, with the value read or written; implies --accesses. heddle sanitize and heddle compare need it."`
+	Functions bool   `help:"Record entries and exits of functions, too; implies --values. C and C++ only. heddle compare then says in which call the control flow deviates."`
+	ASLR      bool   `name:"aslr" help:"Let the system load the program at random addresses; otherwise they are the same in each execution, where the system allows that."`
+	Output    string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.record.hdl, PROGRAM.record.2.hdl, …)."`
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
 }
@@ -47,7 +48,8 @@ func (c *recordCommand) Run(a *app) error {
 	if err := c.checkExit(); err != nil {
 		return err
 	}
-	opts := engine.RecordOptions{ExpectStatus: c.status(), Seed: c.Seed, Sparse: !c.Accesses && !c.Values, Values: c.Values, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
+	c.Values = c.Values || c.Functions
+	opts := engine.RecordOptions{ExpectStatus: c.status(), Seed: c.Seed, Sparse: !c.Accesses && !c.Values, Values: c.Values, Functions: c.Functions, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
 	if c.Strategy != "" {
 		s, err := strategy.Parse(c.Strategy)
 		if err != nil {
@@ -57,7 +59,7 @@ func (c *recordCommand) Run(a *app) error {
 	}
 	program, err := c.program(c.Program.words())
 	if err == nil {
-		err = c.outputFlags.set(&program)
+		err = c.outputFlags.set(&program.Outputs)
 	}
 	if err != nil {
 		return err

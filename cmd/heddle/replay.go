@@ -27,9 +27,10 @@ type replayCommand struct {
 	Times int `default:"1" help:"Number of times to replay."`
 	drawFlags
 	Quiet      bool         `short:"q" help:"Say only how it ended."`
-	Changed    bool         `help:"The program has been changed since: follow the schedule as far as it goes."`
+	Changed    bool         `help:"The program has been changed since: follow the schedule as far as it goes, and its neighbours."`
 	Dlv        bool         `help:"Run the execution of a Go program in the debugger dlv, up to the failure."`
 	Gdb        debuggerFlag `name:"gdb" help:"Run the execution of a C or C++ program in gdb, with real threads, up to the failure; --gdb=PROGRAM for another gdb, or an lldb."`
+	At         *int         `placeholder:"N" help:"With --gdb: run until event N has been done, as heddle show numbers them. With --dlv: stop before it."`
 	Schedule   string       `placeholder:"STRING" help:"Follow this schedule, as heddle show --schedule prints it, in place of a trace's (- to read it from standard input). The program is named after --, or a trace names it."`
 	RaceReport bool         `help:"Build the Go program with Go's own race detector, which needs a C compiler, follow the schedule there and print its reports of data races."`
 	racesFlag
@@ -45,6 +46,10 @@ func (c *replayCommand) Help() string {
 	return `Runs the program of the trace again under the recorded schedule and compares every
 event. Ends with 1 if the failure came again, 0 if the trace shows none, and 3 with the
 first event that differed if the execution was another one.
+
+With --changed, follows the schedule in a program that was built anew, as far as it goes. If that does not fail, it
+also makes executions near it, with another order of two dependent events or another place of a context switch, and
+keeps the trace of the first that fails.
 
 heddle follows a schedule from a bug report without a trace, with the same
 build of the program and the same arguments and input:
@@ -65,8 +70,19 @@ type replayJSON struct {
 	Finding     *result.Finding `json:"finding,omitempty"`
 	// Varies describes text that differed in a replay whose events are all as recorded.
 	Varies string `json:"varies,omitempty"`
+	// Neighbours are executions near the followed one, with --changed, if the trace shows a failure and that did not
+	// come again. Outcome and Finding are theirs if one of them failed.
+	Neighbours *neighboursJSON `json:"neighbours,omitempty"`
 	// Differs is set where the replay was not the recorded execution.
 	Differs *differsJSON `json:"differs,omitempty"`
+}
+
+// neighboursJSON are executions with another order of two dependent events, or another place of a context switch.
+type neighboursJSON struct {
+	Executions int    `json:"executions"`
+	Different  int    `json:"different"`       // of them, how many are not equivalent to one another or to the followed one
+	Complete   bool   `json:"complete"`        // no neighbour was left out
+	Trace      string `json:"trace,omitempty"` // of the one that failed
 }
 
 type differsJSON struct {
@@ -85,10 +101,12 @@ func (c *replayCommand) Run(a *app) error {
 		return usage.Errorf("--times must be at least 1")
 	case (c.Dlv || c.Gdb != "") && (c.Changed || a.JSON):
 		return usage.Errorf("--dlv and --gdb replay the exact schedule interactively: they cannot be combined with --changed or --json")
+	case c.At != nil && !c.Dlv && c.Gdb == "":
+		return usage.Errorf("--at goes with --gdb or --dlv")
 	case c.Schedule == "" && len(c.Args) > 0:
 		return usage.Errorf("unexpected argument %s: a trace holds its program's arguments; others need --schedule", c.Args[0])
-	case c.Schedule == "" && (c.Stdin != "" || len(c.Omit) > 0 || c.given() || c.ExpectExit != nil || c.Expect != "" || c.Oracle != ""):
-		return usage.Errorf("--stdin, --omit, --races, --expect-exit, --expect and --oracle go with --schedule only: a trace holds the input, the omitted calls and what counts as a failure")
+	case c.Schedule == "" && (c.Stdin != "" || len(c.Omit) > 0 || len(c.TryLock) > 0 || c.given() || c.ExpectExit != nil || c.Expect != "" || c.Oracle != ""):
+		return usage.Errorf("--stdin, --omit, --try-lock, --races, --expect-exit, --expect and --oracle go with --schedule only: a trace holds the input, the omitted calls, the tried locks and what counts as a failure; heddle explain --try-lock tries a lock on a trace")
 	case c.Schedule != "" && c.Changed:
 		return usage.Errorf("--changed follows the schedule of a trace, which says what is done where: it cannot be combined with --schedule")
 	case c.Schedule == "-" && c.Stdin == "-":
@@ -105,11 +123,14 @@ func (c *replayCommand) Run(a *app) error {
 		return err
 	}
 	defer t.Close()
+	if c.At != nil && (*c.At < 0 || *c.At >= len(tr.Events)) {
+		return usage.Errorf("--at %d: the trace has events 0 to %d", *c.At, len(tr.Events)-1)
+	}
 	switch {
 	case c.Dlv:
-		return debugger.Dlv(a.ctx, t, tr)
+		return debugger.Dlv(a.ctx, t, tr, c.At)
 	case c.Gdb != "":
-		output, err := debugger.Gdb(a.ctx, t, tr, string(c.Gdb))
+		output, err := debugger.Gdb(a.ctx, t, tr, string(c.Gdb), c.At)
 		if len(output) > 0 {
 			fmt.Fprintf(a.stdout, "the program wrote:\n%s", output)
 		}
@@ -239,8 +260,8 @@ func (c *replayCommand) schedule() (string, error) {
 // startProgram starts the program of a schedule: it is named, or a trace names it.
 func (c *replayCommand) startProgram(a *app, l *launch.Launcher) (target.Target, error) {
 	if len(c.Args) == 0 && tracefile.Is(c.Trace) {
-		if c.Stdin != "" || len(c.Omit) > 0 || c.Expect != "" || c.Oracle != "" {
-			return nil, usage.Errorf("--stdin, --omit, --expect and --oracle go with a program: the trace %s already says all of them", c.Trace)
+		if c.Stdin != "" || len(c.Omit) > 0 || len(c.TryLock) > 0 || c.Expect != "" || c.Oracle != "" {
+			return nil, usage.Errorf("--stdin, --omit, --try-lock, --expect and --oracle go with a program: the trace %s already says all of them", c.Trace)
 		}
 		tr, err := tracefile.Read(c.Trace)
 		if err != nil {
@@ -250,7 +271,7 @@ func (c *replayCommand) startProgram(a *app, l *launch.Launcher) (target.Target,
 	}
 	p, err := c.program(append([]string{c.Trace}, c.Args...))
 	if err == nil {
-		err = c.outputFlags.set(&p)
+		err = c.outputFlags.set(&p.Outputs)
 	}
 	if err != nil {
 		return nil, err
@@ -264,30 +285,58 @@ func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
 	if err != nil {
 		return err
 	}
-	failed := met.Ending.Kind.Failed()
-	out := replayJSON{Outcome: "clean", Same: !changed, Times: 1, Events: len(met.Events)}
-	if failed {
-		out.Outcome = "found"
-		out.Finding = result.OfTrace(met, t)
-	}
-	if a.JSON {
-		if err := a.printJSON(out); err != nil {
+	failing := met
+	out := replayJSON{Outcome: result.Clean, Same: !changed, Times: 1, Events: len(met.Events)}
+	if tr.Ending.Kind.Failed() && !met.Ending.Kind.Failed() {
+		near, err := engine.RunNeighbours(a.ctx, t, tr, met, neighbourRuns, report.NewRunning(t.Modules).Locate)
+		if err != nil {
 			return err
 		}
-	} else {
-		if !c.Quiet {
-			if err := a.printer(c.drawFlags, statsFlag{}).Trace(met); err != nil {
+		out.Neighbours = &neighboursJSON{Executions: near.Executions, Different: near.Different, Complete: near.Complete}
+		if near.Failing != nil {
+			failing = near.Failing
+			files, err := a.traceWriter("", tracefile.Derived(c.Trace, "near"))
+			if err != nil {
+				return err
+			}
+			if out.Neighbours.Trace, err = files.Keep(failing, ""); err != nil {
 				return err
 			}
 		}
-		how := "as it was recorded"
-		if changed {
-			how = "as far as it goes"
-		}
-		fmt.Fprintf(a.stdout, "followed the schedule %s: %s events, %s\n", how, wording.Thousands(out.Events), endedWith(met, t))
 	}
+	failed := failing.Ending.Kind.Failed()
 	if failed {
+		out.Outcome = result.Found
+		out.Finding = result.OfTrace(failing, t)
+	}
+	if a.JSON {
+		err = a.printJSON(out)
+	} else {
+		err = c.printFollowed(a, t, met, failing, &out)
+	}
+	if err == nil && failed {
 		return errFound
+	}
+	return err
+}
+
+func (c *replayCommand) printFollowed(a *app, t target.Target, met, failing *trace.Trace, out *replayJSON) error {
+	if !c.Quiet {
+		if err := a.printer(c.drawFlags, statsFlag{}).Trace(met); err != nil {
+			return err
+		}
+	}
+	how := "as it was recorded"
+	if !out.Same {
+		how = "as far as it goes"
+	}
+	fmt.Fprintf(a.stdout, "followed the schedule %s: %s events, %s\n", how, wording.Thousands(out.Events), endedWith(met, t))
+	switch n := out.Neighbours; {
+	case n == nil:
+	case n.Trace != "":
+		fmt.Fprintf(a.stdout, "but a neighbour of it fails: %s\ntrace: %s\nreplay: heddle replay %s\n", endedWith(failing, t), n.Trace, wording.Quoted(n.Trace))
+	default:
+		fmt.Fprintf(a.stdout, "the failure is gone under the same order and %s\n", wording.Count(n.Different, "neighbour"))
 	}
 	return nil
 }

@@ -12,17 +12,18 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/testing/need"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 var sanitizeRuns = flag.Int("sanitize.runs", 8, "record each program of testdata/sanitize under this many schedules; the figures in docs/sanitize.md are of 1000")
 
 // sanitizedRun records a program under a schedule of its own at random addresses, and returns its
-// sanitised trace and the names of both files.
-func sanitizedRun(t *testing.T, work, dir string, i int, program ...string) (text []byte, recorded, name string) {
+// sanitised trace and the names of both files. command is further options, --, and the program.
+func sanitizedRun(t *testing.T, work, dir string, i int, command ...string) (text []byte, recorded, name string) {
 	t.Helper()
 	recorded, name = filepath.Join(work, fmt.Sprintf("%d.hdl", i)), filepath.Join(work, fmt.Sprintf("%d.san", i))
 	strategy := []string{"random", "pct", "pos"}[i%3]
-	runJSON[recordJSON](t, dir, exitNothing, append([]string{"record", "--json", "--values", "--aslr", "--strategy", strategy, "--seed", fmt.Sprint(i), "-o", recorded, "--"}, program...)...)
+	runJSON[recordJSON](t, dir, exitNothing, append([]string{"record", "--json", "--values", "--aslr", "--strategy", strategy, "--seed", fmt.Sprint(i), "-o", recorded}, command...)...)
 	if out := runJSON[sanitizeJSON](t, dir, exitNothing, "sanitize", "--json", recorded, "-o", name); !out.Complete || out.Events < 10 {
 		t.Errorf("%s: %+v", recorded, out)
 	}
@@ -37,11 +38,11 @@ func sanitizedRun(t *testing.T, work, dir string, i int, program ...string) (tex
 // first: all are equal, or, if the program is not pseudo-deterministic, some are not. Comparison
 // agrees with the bytes.
 func checkSanitized(t *testing.T, same bool, dir string, program ...string) {
-	work := t.TempDir()
-	golden, _, goldenFile := sanitizedRun(t, work, dir, 0, program...)
+	work, command := t.TempDir(), append([]string{"--"}, program...)
+	golden, _, goldenFile := sanitizedRun(t, work, dir, 0, command...)
 	deviating := 0
 	for i := 1; i < *sanitizeRuns; i++ {
-		text, recorded, name := sanitizedRun(t, work, dir, i, program...)
+		text, recorded, name := sanitizedRun(t, work, dir, i, command...)
 		status := exitNothing
 		if !bytes.Equal(golden, text) {
 			deviating++
@@ -112,6 +113,62 @@ func TestSanitize(t *testing.T) {
 	}
 }
 
+// TestSanitizeFunctions: with entries and exits of functions, too, executions of pseudo-deterministic
+// programs have the same sanitised trace under every schedule and at every address, and a thread that ends
+// has left each function that it entered, also by longjmp.
+func TestSanitizeFunctions(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"recursion.c", "swaptions.cc", "mapped.c"} {
+		for _, c := range compilers {
+			t.Run(file+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				work := t.TempDir()
+				prog := filepath.Join(work, "prog")
+				compileProgram(t, readExpectation(t, filepath.Join(repository(t), "testdata/sanitize/same", file)), c.name, c.opt, prog)
+				golden, _, _ := sanitizedRun(t, work, work, 0, "--functions", "--", prog)
+				for i := 1; i < 4; i++ {
+					if text, _, name := sanitizedRun(t, work, work, i, "--functions", "--", prog); !bytes.Equal(golden, text) {
+						t.Errorf("%s deviates", name)
+					}
+				}
+				checkBalanced(t, string(golden), file == "recursion.c")
+			})
+		}
+	}
+}
+
+// checkBalanced checks that each exit is that of the innermost function that the thread has entered, and
+// that none is left in the end.
+func checkBalanced(t *testing.T, sanitized string, jumps bool) {
+	t.Helper()
+	var open []string
+	entered, jumped := 0, 0
+	for line := range strings.Lines(sanitized) {
+		words := strings.Fields(line)
+		switch words[0] {
+		case "thread", "ending":
+			if len(open) > 0 {
+				t.Errorf("functions left open: %v", open)
+			}
+			open = nil
+		case "function-entry":
+			open = append(open, words[1]+" "+words[2])
+			entered++
+		case "function-exit":
+			if n := len(open); n == 0 || open[n-1] != words[1]+" "+words[2] {
+				t.Fatalf("%q leaves another function: %v", line, open)
+			}
+			open = open[:len(open)-1]
+			if strings.HasSuffix(line, " result=1\n") {
+				jumped++
+			}
+		}
+	}
+	if entered == 0 || (jumped > 0) != jumps {
+		t.Errorf("%d functions entered, %d left by longjmp", entered, jumped)
+	}
+}
+
 // TestSanitizeGo is TestSanitize for Go programs.
 func TestSanitizeGo(t *testing.T) {
 	t.Parallel()
@@ -130,6 +187,46 @@ func TestSanitizeGo(t *testing.T) {
 	}
 }
 
+// TestGoValues: in a Go program, each access to read a number or pointer has the value of the last write there,
+// which a write's hook does not know yet.
+func TestGoValues(t *testing.T) {
+	t.Parallel()
+	need.Tool(t, "go")
+	dir := filepath.Join(repository(t), "testdata/sanitize")
+	for _, main := range []string{"./same/kmeans_go", "./same/quicksort_go", "./differ/queue_go"} {
+		file := filepath.Join(t.TempDir(), "values.hdl")
+		runJSON[recordJSON](t, dir, exitNothing, "record", "--json", "--values", "--strategy", "random", "--seed", "3", "-o", file, "--", main)
+		tr, err := trace.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		memory, checked := map[trace.Object]uint64{}, 0
+		for i := range tr.Events {
+			e := &tr.Events[i]
+			switch {
+			case e.Op == trace.OpWriteRange || e.Op == trace.OpMalloc:
+				for at := range memory {
+					if at >= e.Object && at < e.Object+trace.Object(e.Size) {
+						delete(memory, at)
+					}
+				}
+			case e.Flags&trace.FlagValue == 0:
+			case e.Op == trace.OpWrite:
+				memory[e.Object] = e.Value
+			case e.Op == trace.OpRead:
+				if last, ok := memory[e.Object]; ok {
+					if checked++; last != e.Value {
+						t.Errorf("%s: event %d reads %#x, last written was %#x", main, i, e.Value, last)
+					}
+				}
+			}
+		}
+		if checked < 10 {
+			t.Errorf("%s: %d reads after writes", main, checked)
+		}
+	}
+}
+
 // Without sanitising, traces of the same program under different schedules differ in nearly all
 // their events: the comparison would be worth nothing.
 func TestSanitizeNeeded(t *testing.T) {
@@ -139,7 +236,7 @@ func TestSanitizeNeeded(t *testing.T) {
 	compileProgram(t, readExpectation(t, filepath.Join(repository(t), "testdata/sanitize/same/kmeans.c")), "gcc", "-O1", prog)
 	var texts [][]string
 	for i := range 2 {
-		_, recorded, _ := sanitizedRun(t, work, work, i, prog)
+		_, recorded, _ := sanitizedRun(t, work, work, i, "--", prog)
 		cmd := heddleCommand(t, work, nil, "show", "--text", recorded)
 		b, err := cmd.Output()
 		if err != nil {

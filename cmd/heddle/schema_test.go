@@ -42,7 +42,7 @@ var printedJSON = map[string][]any{
 	"check derivation":  {checkJSON{}},
 	"check determinism": {determinismJSON{}},
 	"inject":            {result.Injections{}, result.Injection{}},
-	"explain":           {explainJSON{}},
+	"explain":           {report.Explanation{}, triedJSON{}},
 	"sanitize":          {sanitizeJSON{}},
 	"compare":           {result.Deviations{}},
 	"convert":           {convertJSON{}},

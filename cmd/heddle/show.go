@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 
+	"github.com/heddle-dev/heddle/internal/report/page"
 	"github.com/heddle-dev/heddle/internal/report/term"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/tracefile"
+	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -14,6 +16,7 @@ type showCommand struct {
 	drawFlags
 	exportFlags
 	Schedule bool     `xor:"as" help:"Print the schedule as one line, to be pasted into a bug report; heddle replay --schedule follows it."`
+	HTML     string   `name:"html" xor:"as" placeholder:"FILE" help:"Write a page to FILE, which a browser shows without a network: the threads side by side, with the source, to step through and to pass on."`
 	Text     bool     `xor:"as" help:"Print the trace itself in its text form, with nothing resolved or omitted."`
 	Width    int      `placeholder:"COLUMNS" help:"Draw this wide (otherwise as the terminal is, or 80)."`
 	Sources  []string `placeholder:"DIR" help:"Look for source files in DIR too."`
@@ -35,6 +38,14 @@ func (c *showCommand) Run(a *app) error {
 	if err := c.check(a.JSON, c.Trace); err != nil {
 		return err
 	}
+	if c.HTML != "" {
+		if a.JSON {
+			return usage.Errorf("--json is a format of its own: omit it, or --html")
+		}
+		if err := checkPage(c.HTML, c.Trace); err != nil {
+			return err
+		}
+	}
 	tr, err := tracefile.Read(c.Trace)
 	if err != nil {
 		return err
@@ -51,6 +62,9 @@ func (c *showCommand) Run(a *app) error {
 		return trace.WriteText(a.screen, tr)
 	}
 	a.launcher().Findable(a.ctx, tr)
+	if c.HTML != "" {
+		return a.writePage(c.HTML, execution(tr, c.Sources), page.Options{Trace: c.Trace, Commands: pageCommands(c.Trace, tr)})
+	}
 	view := result.View(tr, c.Sources)
 	if export := c.chosen(c.Trace, tr, c.Full); export != nil {
 		return c.write(a, export, view)

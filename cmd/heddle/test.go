@@ -27,9 +27,11 @@ type testCommand struct {
 	AllowUnfinished bool `help:"Accept tests of which no execution ended in time, or every one ended in a finding of --ignore: exit with 0 though nothing is known about them."`
 	Jobs            int  `short:"j" default:"1" placeholder:"N" help:"Run executions of a test in up to N processes at once. The first finding is the same for every N."`
 	corpusFlags
+	outputFlags
 	ciFlags
 	drawFlags
 	statsFlag
+	whyFlag
 	watchdogFlag
 
 	Pattern  string        `group:"go" name:"run" placeholder:"REGEXP" help:"Explore only tests, fuzz targets (with their seeds) and examples that match."`
@@ -87,6 +89,9 @@ func (c *testCommand) options() (engine.Options, error) {
 	if c.Count == 0 {
 		opts.Stale = staleAfter
 	}
+	if c.outputFlags.judges() && !c.chosen() {
+		opts.Search = nil // sampling alone, as in findCommand.options
+	}
 	return opts, err
 }
 
@@ -129,12 +134,16 @@ func (c *testCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	var outputs launch.Outputs
+	if err := c.outputFlags.set(&outputs); err != nil {
+		return err
+	}
 	p := a.printer(c.drawFlags, c.statsFlag)
 	p.EarlyTimeouts = c.EarlyTimeouts
 	p.Seed, p.Prune, p.AllowUnfinished, p.LeaksNoted = c.Seed, c.Prune, c.AllowUnfinished, c.leaks() == ""
 	totals, err := gotest.Run(a.ctx, a.launcher(), gotest.Options{
-		Recipe: c.recipe(), Explore: opts, How: launch.How{Watchdog: c.Watchdog}, Dir: dir,
-		Subtests: c.Subtests, Failfast: c.Failfast, Prune: c.Prune, Corpus: c.Corpus, Processes: c.Jobs,
+		Recipe: c.recipe(), Explore: opts, How: launch.How{Watchdog: c.Watchdog}, Outputs: outputs, Dir: dir,
+		Subtests: c.Subtests, Failfast: c.Failfast, Prune: c.Prune, Corpus: c.Corpus, Processes: c.Jobs, NoExplain: c.NoExplain,
 	}, &testEvents{app: a, printer: p, files: files, begin: c.V, accepted: c.AllowUnfinished})
 	if err != nil {
 		files.Interrupted(errors.New(sentence(err)))

@@ -54,7 +54,7 @@ func hostile(evil, path string) *trace.Trace {
 		Header: trace.Header{
 			Target: "c", PointsVersion: 2, Command: []string{path, "x"}, Dir: path,
 			Stdin: []byte(evil), Env: []string{"A=" + evil}, EnvDigest: evil, BuildID: evil, Strategy: evil, Heddle: evil,
-			Original: evil, Isolation: evil, Omit: []string{evil}, Signature: evil,
+			Original: evil, Isolation: evil, Omit: []string{evil}, TryLock: []string{evil}, Signature: evil,
 			Recipe: &trace.Recipe{
 				Kind: trace.RecipeTest, Tool: "go", Flags: []string{"-tags=" + evil}, Env: []string{"GOAMD64=" + evil}, Packages: []string{evil}, Args: []string{evil},
 				Vet: evil, Run: evil, Skip: evil, LeakIgnore: []string{evil},

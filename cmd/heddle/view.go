@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"strconv"
 
 	"golang.org/x/term"
 
@@ -23,7 +25,7 @@ type viewCommand struct {
 func (c *viewCommand) Help() string {
 	return `Draws a trace as heddle show does, on the whole terminal, and steps through it: by event
 (j, k) and by context switch (n, p), forwards and backwards, along one object (f), with the source
-of each event below. ? lists the keys, q quits.`
+of each event below; d copies the command that opens a debugger there. ? lists the keys, q quits.`
 }
 
 func (c *viewCommand) Run(a *app) error {
@@ -41,5 +43,18 @@ func (c *viewCommand) Run(a *app) error {
 	a.launcher().Findable(a.ctx, tr)
 	o := a.drawing()
 	o.Full = c.Full
-	return interactive.Show(a.ctx, result.View(tr, c.Sources), interactive.Options{Draw: o, Event: c.Event, Source: report.SourcesOf(tr, report.Options{SourceDirs: c.Sources}).Line})
+	command, err := interactive.Show(a.ctx, result.View(tr, c.Sources), interactive.Options{Draw: o, Event: c.Event, Source: report.SourcesOf(tr, report.Options{SourceDirs: c.Sources}).Line, Debuggers: func(event int) (lines []string) {
+		for _, d := range report.DebuggerCommands(&tr.Header, c.Trace) {
+			if event < len(tr.Events) {
+				lines = append(lines, d.At(strconv.Itoa(event)))
+			} else {
+				lines = append(lines, d.Line())
+			}
+		}
+		return lines
+	}})
+	if command != "" {
+		fmt.Fprintln(a.stdout, command)
+	}
+	return err
 }

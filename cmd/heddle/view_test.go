@@ -123,6 +123,12 @@ func TestView(t *testing.T) {
 	x.shows("following account.balance")
 	x.press("\x1b[F") // the key End
 	x.shows("assertion")
+	x.press("g")
+	x.shows("event 0 of")
+	x.press("d")
+	x.shows("heddle replay --gdb --at 0 prog.min.hdl")
+	x.press("jd") // the next event of the object that is followed
+	x.shows("heddle replay --gdb --at 5 prog.min.hdl")
 	x.press("?")
 	x.shows("follow the event's object")
 	x.press("?q")
@@ -137,9 +143,14 @@ func TestView(t *testing.T) {
 		_ = x.cmd.Process.Kill()
 		t.Fatal("q does not end it")
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !strings.Contains(x.out.String(), "\x1b[?1049l") {
-		t.Errorf("the terminal is left with another screen: %q", x.out.String())
+	var out string
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // what it wrote may still be on its way
+		x.mu.Lock()
+		out = x.out.String()
+		x.mu.Unlock()
+		if strings.Contains(out, "\x1b[?1049l") && strings.HasSuffix(out, "heddle replay --gdb --at 5 prog.min.hdl\r\n") {
+			return
+		}
 	}
+	t.Errorf("the terminal is left with another screen, or the command is not printed: %q", out)
 }

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 15
+	AbiVersion      = 17
 	PointsVersion   = 8
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -16,6 +16,8 @@ const (
 	MaxOmitted      = 64
 	MaxOmittedSites = 4096
 	OmittedCaller   = 64
+	MaxTried        = 32
+	MaxTriedSites   = 16384
 )
 
 // enum hd_class
@@ -105,6 +107,8 @@ const (
 	OpAtomicRmw         = 86
 	OpAtomicCas         = 87
 	OpAtomicFence       = 88
+	OpFunctionEntry     = 90
+	OpFunctionExit      = 91
 	OpMalloc            = 92
 	OpFree              = 93
 	OpRwlockTimedrdlock = 96
@@ -197,6 +201,7 @@ const (
 	FdFile     = 6
 	FdExternal = 7
 	FdLoader   = 8
+	FdTried    = 9
 )
 
 // enum hd_loader_lock
@@ -240,6 +245,7 @@ const (
 	EvLibrary    = 128
 	EvOffered    = 256
 	EvPointer    = 16384
+	EvValue      = 8192
 )
 
 // Event is struct hd_event, 64 bytes.
@@ -334,16 +340,17 @@ const (
 
 // enum hd_plan_flags
 const (
-	PlanEvents   = 1
-	PlanAccesses = 2
-	PlanStacks   = 4
-	PlanOutput   = 8
-	PlanStop     = 16
-	PlanTimeouts = 32
-	PlanSpurious = 256
-	PlanHaste    = 512
-	PlanValues   = 16384
-	PlanWatch    = 1024
+	PlanEvents    = 1
+	PlanAccesses  = 2
+	PlanStacks    = 4
+	PlanOutput    = 8
+	PlanStop      = 16
+	PlanTimeouts  = 32
+	PlanSpurious  = 256
+	PlanHaste     = 512
+	PlanValues    = 16384
+	PlanFunctions = 32768
+	PlanWatch     = 1024
 )
 
 // Step is struct hd_step, 16 bytes.
@@ -864,7 +871,37 @@ const (
 	OffsetofOmittedSitePad   = 12
 )
 
-// Shm is struct hd_shm, 370624 bytes.
+// TriedRange is struct hd_tried_range, 16 bytes.
+type TriedRange struct {
+	Mutex uint64 // offset 0
+	Own   uint32 // offset 8
+	Pad   uint32 // offset 12
+}
+
+// Size and offsets of TriedRange as the C compiler has them.
+const (
+	SizeofTriedRange        = 16
+	OffsetofTriedRangeMutex = 0
+	OffsetofTriedRangeOwn   = 8
+	OffsetofTriedRangePad   = 12
+)
+
+// TriedSite is struct hd_tried_site, 16 bytes.
+type TriedSite struct {
+	Pc uint64 // offset 0
+	In uint32 // offset 8
+	Of uint32 // offset 12
+}
+
+// Size and offsets of TriedSite as the C compiler has them.
+const (
+	SizeofTriedSite     = 16
+	OffsetofTriedSitePc = 0
+	OffsetofTriedSiteIn = 8
+	OffsetofTriedSiteOf = 12
+)
+
+// Shm is struct hd_shm, 633560 bytes.
 type Shm struct {
 	Magic        uint64            // offset 0
 	Abi          uint32            // offset 8
@@ -904,14 +941,21 @@ type Shm struct {
 	PadIgnored   uint32            // offset 153012
 	OmittedSites [4096]OmittedSite // offset 153016
 	OmittedTimes [64]uint64        // offset 218552
-	Nlate        uint32            // offset 219064
-	PadLate      uint32            // offset 219068
-	Late         [256]Module       // offset 219072
+	Ntried       uint32            // offset 219064
+	NtriedSites  uint32            // offset 219068
+	TriedOwn     uint64            // offset 219072
+	TriedStride  uint64            // offset 219080
+	TriedRanges  [32]TriedRange    // offset 219088
+	TriedSites   [16384]TriedSite  // offset 219600
+	TriedTimes   [32]uint64        // offset 481744
+	Nlate        uint32            // offset 482000
+	PadLate      uint32            // offset 482004
+	Late         [256]Module       // offset 482008
 }
 
 // Size and offsets of Shm as the C compiler has them.
 const (
-	SizeofShm               = 370624
+	SizeofShm               = 633560
 	OffsetofShmMagic        = 0
 	OffsetofShmAbi          = 8
 	OffsetofShmPoints       = 12
@@ -950,9 +994,16 @@ const (
 	OffsetofShmPadIgnored   = 153012
 	OffsetofShmOmittedSites = 153016
 	OffsetofShmOmittedTimes = 218552
-	OffsetofShmNlate        = 219064
-	OffsetofShmPadLate      = 219068
-	OffsetofShmLate         = 219072
+	OffsetofShmNtried       = 219064
+	OffsetofShmNtriedSites  = 219068
+	OffsetofShmTriedOwn     = 219072
+	OffsetofShmTriedStride  = 219080
+	OffsetofShmTriedRanges  = 219088
+	OffsetofShmTriedSites   = 219600
+	OffsetofShmTriedTimes   = 481744
+	OffsetofShmNlate        = 482000
+	OffsetofShmPadLate      = 482004
+	OffsetofShmLate         = 482008
 )
 
 // enum hd_isolation
@@ -1050,6 +1101,8 @@ var OpNames = [OpCount]string{
 	OpAtomicRmw:         "atomic rmw",
 	OpAtomicCas:         "atomic cas",
 	OpAtomicFence:       "fence",
+	OpFunctionEntry:     "function entry",
+	OpFunctionExit:      "function exit",
 	OpMalloc:            "malloc",
 	OpFree:              "free",
 	OpRwlockTimedrdlock: "timed read lock",
@@ -1200,6 +1253,8 @@ var OpClasses = [OpCount]uint8{
 	OpAtomicRmw:         7,
 	OpAtomicCas:         7,
 	OpAtomicFence:       12,
+	OpFunctionEntry:     0,
+	OpFunctionExit:      0,
 	OpMalloc:            0,
 	OpFree:              4,
 	OpRwlockTimedrdlock: 1,

@@ -126,7 +126,7 @@ func (c *corpus) concerns(tr *trace.Trace) bool {
 			return false
 		}
 	}
-	if a.Target != b.Target || string(a.Stdin) != string(b.Stdin) || !slices.Equal(a.Omit, b.Omit) {
+	if a.Target != b.Target || string(a.Stdin) != string(b.Stdin) || !slices.Equal(a.Omit, b.Omit) || !slices.Equal(a.TryLock, b.TryLock) {
 		return false
 	}
 	if a.Recipe != nil && b.Recipe != nil {

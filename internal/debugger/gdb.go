@@ -14,9 +14,9 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Gdb replays a trace in gdb or lldb, which stops at main and leaves the rest to the user. output
-// is what the program wrote, if it ended.
-func Gdb(ctx context.Context, t target.Target, tr *trace.Trace, name string) (output []byte, err error) {
+// Gdb replays a trace in gdb or lldb, which stops at main, or after event at if that is not nil, and leaves the
+// rest to the user. output is what the program wrote, if it ended.
+func Gdb(ctx context.Context, t target.Target, tr *trace.Trace, name string, at *int) (output []byte, err error) {
 	program, ok := target.As[target.Debuggable](t)
 	if !ok {
 		return nil, usage.Errorf("--gdb is for traces of C and C++ programs; --dlv is for Go")
@@ -31,7 +31,7 @@ func Gdb(ctx context.Context, t target.Target, tr *trace.Trace, name string) (ou
 	}
 	t.Close() // the debugger gets a process of its own
 	// Ctrl-C stops the program in the debugger, not heddle.
-	o, ended, err := program.Debug(context.WithoutCancel(ctx), target.Debugger{Path: path, LLDB: strings.Contains(filepath.Base(path), "lldb")}, plan, len(tr.Events))
+	o, ended, err := program.Debug(context.WithoutCancel(ctx), target.Debugger{Path: path, LLDB: strings.Contains(filepath.Base(path), "lldb"), At: at}, plan, len(tr.Events))
 	if err != nil {
 		return nil, err
 	}

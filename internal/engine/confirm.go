@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -59,7 +61,38 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 	if err != nil || s.opts.NoSimplify {
 		return true, s.unlessTime(ctx, err)
 	}
-	return true, s.unlessTime(ctx, s.simplify(ctx, o.Trace))
+	if err := s.simplify(ctx, o.Trace); err != nil {
+		return true, s.unlessTime(ctx, err)
+	}
+	s.explain(ctx)
+	return true, nil
+}
+
+// A finding is explained with at most whyRuns executions, none of which begins after whyTime.
+const (
+	whyRuns = 60
+	whyTime = time.Second
+)
+
+// explain looks for the ordering on which the finding depends. It ends without one if that takes long: heddle explain
+// has more time.
+func (s *search) explain(ctx context.Context) {
+	f := s.report.Finding
+	t := f.Recorded
+	if s.report.Simplified != nil {
+		t = s.report.Simplified.Recorded
+	}
+	if s.opts.Why == nil || t == nil || t.Ending.Kind == trace.Race {
+		return
+	}
+	found, err := Explain(ctx, s.target, t, ExplainOptions{Executions: whyRuns, Time: whyTime, ExpectStatus: s.report.ExpectStatus})
+	if err != nil || len(found.Orders) == 0 {
+		return // the finding stands without
+	}
+	why := &report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete}
+	if s.opts.Why(found.Base, found.Passing, why); why.Short != "" {
+		f.Why = why
+	}
 }
 
 // passes reports whether a confirmed failure shows a finding that was set aside, and counts it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
@@ -18,6 +19,7 @@ import (
 type ExplainOptions struct {
 	// Executions is how many are made at most; 0 for explainRuns.
 	Executions   int
+	Time         time.Duration // after which no further one begins; 0 for any
 	ExpectStatus int32
 }
 
@@ -29,6 +31,10 @@ const (
 	explainSame = 4
 	// explainDelays is how many instructions a thread that failed is delayed before.
 	explainDelays = 40
+	// explainNear is how many before anything else is tried.
+	explainNear = 4
+	// explainOrders is how many orderings are listed.
+	explainOrders = 3
 )
 
 // Critical is the critical order of a failing execution.
@@ -58,17 +64,43 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 	if x.limit == 0 {
 		x.limit = explainRuns
 	}
+	if opts.Time > 0 {
+		x.deadline = time.Now().Add(opts.Time)
+	}
 	v := verdict{expect: opts.ExpectStatus, outputs: outputsOf(&recorded.Header)}
 	x.judged = judged(t, v)
 	if err := x.repeat(ctx, recorded); err != nil {
 		return nil, err
 	}
+	end := &x.critical.Base.Ending
+	failed := map[trace.ThreadID]bool{end.Thread: true}
+	for _, w := range end.Waiters {
+		failed[w.Thread] = true
+	}
+	if end.Kind != trace.Deadlock && end.Kind != trace.Hang && end.Kind != trace.Leak { // the accesses nearest to the failure come first
+		if err := x.delay(ctx, func(ev *trace.Event) bool { return ev.Thread == end.Thread && ops.Does(ev.Op) != ops.Create }, 1, explainNear); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(x.critical.Orders, func(o report.Order) bool { return o.Controlled }) {
+			x.critical.Orders, x.critical.Passing = nil, nil // it is found again if nothing else is
+		}
+	}
 	if err := x.turnAll(ctx); err != nil {
 		return nil, err
 	}
 	x.finish()
-	if len(x.critical.Orders) == 0 {
-		if err := x.delay(ctx); err != nil {
+	for nth := 1; nth <= explainSame; nth++ {
+		for _, mine := range []bool{true, false} { // a thread that failed or waits, then any other
+			if len(x.critical.Orders) == 0 {
+				of := func(ev *trace.Event) bool { return failed[ev.Thread] == mine && ops.Does(ev.Op) != ops.Create }
+				if err := x.delay(ctx, of, nth, explainDelays); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if len(x.critical.Orders) == 0 { // with a thread created so late, it hardly runs at the same time as others
+		if err := x.delay(ctx, func(ev *trace.Event) bool { return ops.Does(ev.Op) == ops.Create }, 1, explainDelays); err != nil {
 			return nil, err
 		}
 	}
@@ -79,6 +111,7 @@ type explainer struct {
 	target   target.Target
 	judged   func(context.Context, schedule.Plan) (schedule.Outcome, error)
 	limit    int
+	deadline time.Time // zero for none
 	plan     schedule.Plan
 	goal     trace.Ending // of the recorded execution
 	pairs    []pairOf
@@ -99,6 +132,15 @@ type pairOf struct {
 func (x *explainer) same(e trace.Ending) bool {
 	modules := x.target.Modules() // which are known once the program has run
 	return finding.Of(x.goal, modules).Same(finding.Of(e, modules))
+}
+
+// over reports whether the limits leave no room for n more executions; then the search is not complete.
+func (x *explainer) over(n int) bool {
+	if x.critical.Executions+n <= x.limit && (x.deadline.IsZero() || time.Now().Before(x.deadline)) {
+		return false
+	}
+	x.critical.Complete = false
+	return true
 }
 
 // run executes a plan and counts it.
@@ -147,7 +189,7 @@ func (x *explainer) repeat(ctx context.Context, recorded *trace.Trace) error {
 	x.pairs = waitingPairs(base)
 	pairs, all := dependentPairs(base)
 	x.critical.Complete = all
-	for _, p := range pairs {
+	for _, p := range append(interruptions(base), pairs...) {
 		x.pairs = append(x.pairs, pairOf{first: p[0], second: p[1]})
 	}
 	return nil
@@ -182,6 +224,48 @@ func dependentPairs(t *trace.Trace) (out [][2]int, complete bool) {
 		}
 	}
 	return out, len(out) == len(all)
+}
+
+// interruptions returns pairs for accesses p and c of one thread to one object, between which other threads access it
+// more than once: p and the last of the others, and the first of them and c, the nearest to the failure first. Turning two
+// neighbours leaves an access in between.
+func interruptions(t *trace.Trace) (out [][2]int) {
+	type own struct{ thread, object uint64 }
+	last := map[own]int{}
+	var at []int // accesses
+	for i := range t.Events {
+		ev := &t.Events[i]
+		if !ev.Op.IsAccess() || ev.Flags&trace.FlagNoDecision != 0 || ev.Object.Region() == trace.RegionStack {
+			continue
+		}
+		k := own{uint64(ev.Thread), uint64(ev.Object)}
+		if p, ok := last[k]; ok {
+			var others []int // the last first
+			for n := len(at) - 1; n >= 0 && at[n] > p; n-- {
+				if r := &t.Events[at[n]]; r.Thread != ev.Thread && overlap(r, ev) && !(readsOnly(r) && readsOnly(ev) && readsOnly(&t.Events[p])) {
+					others = append(others, at[n])
+				}
+			}
+			if len(others) > 1 {
+				out = append(out, [2]int{p, others[0]}, [2]int{others[len(others)-1], i})
+			}
+		}
+		last[k] = i
+		at = append(at, i)
+	}
+	slices.Reverse(out)
+	type places struct{ a, b trace.Site }
+	seen := map[places]int{}
+	return slices.DeleteFunc(out, func(p [2]int) bool {
+		k := places{t.Events[p[0]].Site, t.Events[p[1]].Site}
+		seen[k]++
+		return seen[k] > explainSame
+	})
+}
+
+func readsOnly(ev *trace.Event) bool {
+	does := ops.Does(ev.Op)
+	return does == ops.Read || does == ops.AtomicRead
 }
 
 // conflicts returns the pairs of events of different threads that depend on each other and have no event in
@@ -311,8 +395,7 @@ func (x *explainer) turnAll(ctx context.Context) error {
 	for k := range x.pairs {
 		p := &x.pairs[k]
 		if p.waiter != nil {
-			if x.critical.Executions >= x.limit {
-				x.critical.Complete = false
+			if x.over(1) {
 				return nil
 			}
 			if err := x.turnWaiting(ctx, p); err != nil {
@@ -322,8 +405,7 @@ func (x *explainer) turnAll(ctx context.Context) error {
 			continue
 		}
 		for _, turn := range turns(base, p.first, p.second) {
-			if x.critical.Executions >= x.limit {
-				x.critical.Complete = false
+			if x.over(1) {
 				return nil
 			}
 			o, err := follow(turn.turned)
@@ -341,7 +423,7 @@ func (x *explainer) turnAll(ctx context.Context) error {
 			if p.passing == nil {
 				p.passing = o.Trace
 			}
-			if !p.controlled && x.critical.Executions < x.limit {
+			if !p.controlled && !x.over(1) {
 				control, err := follow(turn.control)
 				if err != nil {
 					return err
@@ -362,35 +444,39 @@ func (x *explainer) turnAll(ctx context.Context) error {
 	return nil
 }
 
-// delay looks for an event that comes before another that never happens, because the execution fails first. It
-// follows the execution until before an event of a thread that failed or waits, and lets all other threads do what
-// they can before it continues. If then the execution does not fail, the thread was too early. The last such event
-// counts, and of the events of others meanwhile the last that depends on it.
-func (x *explainer) delay(ctx context.Context) error {
+// delay looks for an event that comes before another that never happens, because the execution fails first, or that
+// happens too late. It follows the execution until before one of the events, and lets all other threads do
+// what they can before it continues. If then the execution does not fail, the thread was too early. Of each instruction
+// of a thread, only the nth execution from the end on is delayed. A wait for a counter cannot be too early. The last such event counts, and of the events of others
+// meanwhile the last that depends on it.
+func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, most int) error {
 	base := x.critical.Base
-	failed := map[trace.ThreadID]bool{base.Ending.Thread: true}
-	for _, w := range base.Ending.Waiters {
-		failed[w.Thread] = true
-	}
 	order := make([]int, len(base.Events))
 	for i := range order {
 		order[i] = i
 	}
-	seen := map[trace.Site]bool{}
+	type place struct {
+		thread trace.ThreadID
+		site   trace.Site
+	}
+	seen := map[place]int{}
+	delays := 0
 	for e := len(base.Events) - 1; e > 0; e-- {
 		ev := &base.Events[e]
 		does := ops.Does(ev.Op)
-		if !failed[ev.Thread] || ev.Site == 0 || seen[ev.Site] || ev.Object == 0 || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory ||
-			does == ops.None || does == ops.Allocate || ev.Flags&trace.FlagNoDecision != 0 && !ev.Op.IsAccess() {
+		if !of(ev) || ev.Site == 0 || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory ||
+			ev.Op.IsAccess() && ev.Object == 0 || ev.Op == trace.OpAbort || ev.Op == trace.OpSignal || does == ops.None || does == ops.Allocate || does == ops.Wait && ops.Of(ev.Op).Of == ops.WaitGroup || auxiliary(ev.Op) || ev.Flags&trace.FlagNoDecision != 0 && !ev.Op.IsAccess() {
 			continue
 		}
-		seen[ev.Site] = true
-		if len(seen) > explainDelays {
-			x.critical.Complete = false
+		at := place{ev.Thread, ev.Site}
+		if seen[at]++; seen[at] != nth {
+			continue
+		}
+		if delays++; delays > most {
+			x.critical.Complete = x.critical.Complete && most < explainDelays
 			return nil
 		}
-		if x.critical.Executions >= x.limit {
-			x.critical.Complete = false
+		if x.over(1) {
 			return nil
 		}
 		plan := reorderPlanAt(base, order[:e], []trace.Site{ev.Site})
@@ -409,69 +495,141 @@ func (x *explainer) delay(ctx context.Context) error {
 		if o.Trace == nil || o.Ending.Kind != trace.Clean || len(o.Holds) != 1 || o.Holds[0].Held == 0 {
 			continue
 		}
-		at := occurrence(base, e, o.Trace)
-		for i := at - 1; i >= e; i-- {
-			other := &o.Trace.Events[i]
-			if other.Thread == ev.Thread || !depends(ev, other) {
-				continue
+		own := occurrence(base, e, o.Trace)
+		other := own - 1
+		for other >= e {
+			if ev2 := &o.Trace.Events[other]; ev2.Thread != ev.Thread && !auxiliary(ev2.Op) && depends(ev, ev2) {
+				break
 			}
-			if x.critical.Executions >= x.limit {
-				x.critical.Complete = false
+			other--
+		}
+		if other >= e {
+			if x.over(1) {
 				return nil
 			}
-			found, err := x.tooEarly(ctx, e, o.Trace, at, i)
+			found, err := x.tooEarly(ctx, e, o.Trace, own, acquisition(o.Trace, other, e))
 			if err != nil || found {
 				return err
 			}
-			break
+		}
+		if ev.Op.IsAccess() {
+			continue // it depends on nothing that the delay let happen: what follows it does
+		}
+		if found, err := x.narrow(ctx, e, o.Trace, own); err != nil || found {
+			return err
 		}
 	}
 	return nil
 }
 
+// auxiliary reports whether an operation never stands for an ordering itself: where a thread begins and ends, and what Go's
+// race detector is told of an operation that has an event of its own.
+func auxiliary(op trace.Op) bool {
+	s := ops.Of(op)
+	return s.Of == ops.SyncVar || s.Does == ops.Start || s.Does == ops.Finish
+}
+
+// acquisition returns, for an event that releases a lock, the event by which its thread acquired it, if that is not before
+// event from. For others it returns the event itself.
+func acquisition(t *trace.Trace, release, from int) int {
+	ev := &t.Events[release]
+	if does := ops.Does(ev.Op); does != ops.Release && does != ops.ReleaseShared {
+		return release
+	}
+	for i := release - 1; i >= from; i-- {
+		other := &t.Events[i]
+		does := ops.Does(other.Op)
+		if other.Thread == ev.Thread && other.Object == ev.Object && (does == ops.Acquire || does == ops.AcquireShared) {
+			return i
+		}
+	}
+	return release
+}
+
+// delayed executes the first events of an execution that delayed event e of the base, which is event at there, and
+// then e.
+func (x *explainer) delayed(ctx context.Context, in *trace.Trace, first, at int) (schedule.Outcome, *schedule.Plan, error) {
+	order := make([]int, first, first+1)
+	for i := range order {
+		order[i] = i
+	}
+	sites := []trace.Site{in.Events[at].Site}
+	if first > 0 {
+		sites = append(sites, in.Events[first-1].Site)
+	}
+	if first < len(in.Events) {
+		sites = append(sites, in.Events[first].Site)
+	}
+	plan := reorderPlanAt(in, append(order, at), slices.DeleteFunc(sites, func(s trace.Site) bool { return s == 0 }))
+	plan.Seed, plan.ExpectStatus, plan.Mode = x.plan.Seed, x.plan.ExpectStatus, schedule.Tolerant
+	o, err := x.run(ctx, plan)
+	return o, &plan, err
+}
+
 // tooEarly executes what happened in an execution that delayed event e of the base up to event other of another
 // thread, and then e, which is event at there: it must not fail. If the same without other fails, other alone decides.
-func (x *explainer) tooEarly(ctx context.Context, e int, delayed *trace.Trace, at, other int) (bool, error) {
-	base := x.critical.Base
-	run := func(last int) (schedule.Outcome, *schedule.Plan, error) {
-		var order []int
-		for i := range last {
-			order = append(order, i)
-		}
-		plan := reorderPlanAt(delayed, append(order, at), []trace.Site{delayed.Events[other].Site, delayed.Events[at].Site})
-		plan.Seed, plan.ExpectStatus, plan.Mode = x.plan.Seed, x.plan.ExpectStatus, schedule.Tolerant
-		o, err := x.run(ctx, plan)
-		return o, &plan, err
-	}
-	if x.critical.Executions+2 > x.limit {
-		x.critical.Complete = false
+func (x *explainer) tooEarly(ctx context.Context, e int, in *trace.Trace, at, other int) (bool, error) {
+	if x.over(2) {
 		return false, nil
 	}
-	o, plan, err := run(other + 1)
+	o, plan, err := x.delayed(ctx, in, other+1, at)
 	if err != nil || o.Trace == nil || o.Ending.Kind != trace.Clean {
 		return false, err
 	}
-	second := occurrence(delayed, other, o.Trace)
+	base := x.critical.Base
+	second := occurrence(in, other, o.Trace)
 	if own := occurrence(base, e, o.Trace); second < 0 || own >= 0 && own < second {
 		return false, nil
 	}
-	control, _, err := run(other)
+	control, _, err := x.delayed(ctx, in, other, at)
 	if err != nil {
 		return false, err
 	}
 	o.Trace.Header.Strategy, o.Trace.Header.Points, o.Trace.Header.ExpectStatus = base.Header.Strategy, plan.Points, plan.ExpectStatus
 	x.critical.Passing = o.Trace
-	x.critical.Orders = []report.Order{{First: e, Second: -1, InPassing: second, Controlled: x.same(control.Ending), Executions: 1}}
+	found := report.Order{First: e, Second: -1, InPassing: second, Controlled: x.same(control.Ending), Executions: 1}
+	if later := occurrence(in, other, base); later > e {
+		found.Second, found.InPassing = later, 0
+	}
+	x.critical.Orders = []report.Order{found}
 	return true, nil
 }
 
-// depends reports whether two events concern the same object and one of them changes it.
+// narrow looks for what event e, which is event at of an execution that delayed it and did not fail, came too early for, if no
+// object tells: the first event of others by which the failure is gone, and without which it comes again.
+func (x *explainer) narrow(ctx context.Context, e int, in *trace.Trace, at int) (bool, error) {
+	fails, passes := e, at // with so many events before it
+	for passes-fails > 1 {
+		if x.over(3) {
+			return false, nil
+		}
+		mid := (fails + passes) / 2
+		o, _, err := x.delayed(ctx, in, mid, at)
+		switch {
+		case err != nil:
+			return false, err
+		case o.Trace != nil && o.Ending.Kind == trace.Clean:
+			passes = mid
+		case x.same(o.Ending):
+			fails = mid
+		default:
+			return false, nil
+		}
+	}
+	if passes <= e || in.Events[passes-1].Thread == x.critical.Base.Events[e].Thread {
+		return false, nil
+	}
+	return x.tooEarly(ctx, e, in, at, passes-1)
+}
+
+// depends reports whether two events concern the same object and one of them changes it. Counts of a WaitGroup add up in
+// any order.
 func depends(a, b *trace.Event) bool {
 	one, two := ops.Of(a.Op), ops.Of(b.Op)
 	reads := func(s *ops.Spec) bool {
 		return s.Does == ops.Read || s.Does == ops.AtomicRead || s.Does == ops.Inspect || s.Does == ops.None
 	}
-	if reads(one) && reads(two) || two.Does == ops.Allocate {
+	if reads(one) && reads(two) || two.Does == ops.Allocate || one.Does == ops.Count && two.Does == ops.Count {
 		return false
 	}
 	if one.Of == ops.Memory && (two.Of == ops.Memory || two.Of == ops.Block) || two.Of == ops.Memory && one.Of == ops.Block {
@@ -496,11 +654,12 @@ func (x *explainer) finish() {
 			return q != p && len(q.turned) < len(p.turned) && !slices.ContainsFunc(q.turned, func(n int) bool { return !slices.Contains(p.turned, n) })
 		})
 	})
+	slices.SortStableFunc(smallest, func(p, q *pairOf) int { return len(p.turned) - len(q.turned) })
 	type places struct{ a, b trace.Site }
 	listed := map[places]bool{} // the same two instructions, later in the execution, add nothing
 	for _, p := range smallest {
 		k := places{x.critical.Base.Events[p.first].Site, x.critical.Base.Events[p.second].Site}
-		if listed[k] {
+		if listed[k] || len(x.critical.Orders) >= explainOrders || slices.ContainsFunc(x.critical.Orders, func(o report.Order) bool { return o.First == p.first && o.Second == p.second }) {
 			continue
 		}
 		listed[k] = true

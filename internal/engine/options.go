@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
@@ -96,6 +97,10 @@ type Options struct {
 	// NoSimplify skips simplification.
 	NoSimplify bool
 	Simplify   SimplifyOptions
+
+	// Why completes the explanation of a finding, as report.Explain does with the program's names. If nil,
+	// findings are not explained.
+	Why func(base, passing *trace.Trace, e *report.Explanation)
 
 	// Where formats a site of the program for the report; exact means that the site is the
 	// instruction itself and not a return address. Nil means module and offset.

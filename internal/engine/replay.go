@@ -89,6 +89,7 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 		p.Values, p.Fault = recorded.Header.Values, recorded.Header.Fault
 		p.Accesses, p.MaxAccesses = true, cmp.Or(recorded.Header.MaxAccesses, schedule.AllAccesses)
 	}
+	p.Functions = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Op.IsCall() })
 	p.Timeouts = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Flags&trace.FlagTimeout != 0 })
 	if recorded.Ending.Kind == trace.Hang {
 		// The step budget ended the recorded execution.
@@ -97,11 +98,9 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 	return p
 }
 
-// hasAccesses reports whether a recording has accesses that were not scheduling points.
+// hasAccesses reports whether a recording has events that are not scheduling points: accesses, allocations, calls.
 func hasAccesses(recorded *trace.Trace) bool {
-	return slices.ContainsFunc(recorded.Events, func(e trace.Event) bool {
-		return e.Flags&trace.FlagNoDecision != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc)
-	})
+	return slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Detail() })
 }
 
 // fits checks that a recording is of the target's program.
@@ -149,6 +148,8 @@ type RecordOptions struct {
 	Sparse bool
 	// Values records every access with its value (schedule.Plan.Values).
 	Values bool
+	// Functions, with Values, records entries and exits of functions (schedule.Plan.Functions).
+	Functions bool
 }
 
 // Record records one execution, however it ends. If heddle does not support the program, the
@@ -160,7 +161,7 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 	}
 	plan.Seed, plan.Repeat, plan.Points, plan.MaxSteps = opts.Seed, 1, slices.Clone(opts.Points), opts.MaxSteps
 	plan.Record, plan.Accesses, plan.Spurious = true, !opts.Sparse, opts.Spurious
-	plan.Values = opts.Values
+	plan.Values, plan.Functions = opts.Values, opts.Functions
 	if opts.EarlyTimeouts {
 		plan.Timeouts, plan.Delays = true, schedule.AnyDelays
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/trace"
@@ -123,7 +124,10 @@ type Finding struct {
 	// Race has both accesses of a data race, in the order in which they happened.
 	Race *Race `json:"race,omitempty"`
 
-	Recorded *trace.Trace `json:"-"` // nil if the execution could not be recorded
+	// Why is the ordering on which the finding depends; nil if none was found in a few executions. Its events are
+	// those of an execution that is not kept.
+	Why      *report.Explanation `json:"-"`
+	Recorded *trace.Trace        `json:"-"` // nil if the execution could not be recorded
 }
 
 // Simplified is the failing execution with the fewest context switches found.

@@ -24,8 +24,10 @@ import (
 type again struct {
 	name    string // file of the failure, empty if none failed
 	met     *trace.Trace
-	changed bool // it was recorded from another build
-	fixed   []string
+	changed bool // it was recorded from another build, or ended differently
+	// rejudged says that other oracles judged the recording.
+	rejudged bool
+	fixed    []string
 	// With --all, every failure of a kept schedule, one for each key.
 	known []knownFinding
 	// passed are the executions that showed findings of --ignore, by key.
@@ -75,8 +77,9 @@ func (g *again) leak() bool { return g.finding() && g.met.Ending.Kind == trace.L
 func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, names *report.Running, u unit, out *result.Test) (g again, err error) {
 	g.passed = map[string]int{}
 	type recorded struct {
-		name string
-		tr   *trace.Trace
+		name     string
+		tr       *trace.Trace
+		rejudged bool
 	}
 	var all []recorded
 	for _, name := range k.Files() {
@@ -87,7 +90,11 @@ func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, nam
 			continue
 		}
 		if s.concerns(tr, u.recipe) {
-			all = append(all, recorded{name, tr})
+			// This run's oracles judge, and no command from a file runs.
+			now, h := s.options.Outputs, &tr.Header
+			rejudged := now.Oracle != h.Oracle || string(now.ExpectOutput) != string(h.ExpectOutput)
+			h.ExpectOutput, h.Oracle = now.ExpectOutput, now.Oracle
+			all = append(all, recorded{name, tr, rejudged})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b recorded) int {
@@ -114,17 +121,17 @@ func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, nam
 				continue
 			}
 			if changed {
-				s.noteChanged(r.name, out)
+				s.noteChanged(r.name, r.rejudged, out)
 			}
 			g.known = append(g.known, knownFinding{key: key, found: result.Distinct{
 				Finding: result.OfTrace(met, t), Executions: 1, Known: true, Changed: changed, Trace: s.short(r.name), Shown: met,
 			}})
 			if !g.finding() {
-				g.name, g.met, g.changed = r.name, met, changed
+				g.name, g.met, g.changed, g.rejudged = r.name, met, changed, r.rejudged
 			}
 			continue
 		case !g.finding() || g.leak() && kind != trace.Leak:
-			g.name, g.met, g.changed = r.name, met, changed
+			g.name, g.met, g.changed, g.rejudged = r.name, met, changed, r.rejudged
 		}
 		if g.finding() && !g.leak() {
 			break
@@ -139,15 +146,19 @@ func (s *suite) takeKept(t target.Target, g again, out *result.Test) {
 		return
 	}
 	if g.changed {
-		s.noteChanged(g.name, out)
+		s.noteChanged(g.name, g.rejudged, out)
 	}
 	out.Outcome, out.Trace, out.Shown = result.Found, s.short(g.name), g.met
 	out.Finding = result.OfTrace(g.met, t)
 	out.Known, out.Changed = true, g.changed
 }
 
-func (s *suite) noteChanged(name string, out *result.Test) {
-	note(out, "%s was recorded of another build: its schedule was followed as far as it goes", s.short(name))
+func (s *suite) noteChanged(name string, rejudged bool, out *result.Test) {
+	why := "of another build"
+	if rejudged {
+		why += " or judged by another oracle"
+	}
+	note(out, "%s was recorded %s: its schedule was followed as far as it goes", s.short(name), why)
 }
 
 // pass adds the executions that showed ignored findings, of kept schedules and of the search, to
@@ -183,7 +194,8 @@ func (s *suite) notePassed() {
 // in this run. The build may differ.
 func (s *suite) concerns(tr *trace.Trace, now *trace.Recipe) bool {
 	r, err := launch.RecipeOf(&tr.Header, s.options.Dir)
-	if err != nil || r.Kind != trace.RecipeTest || tr.Ending.Kind == trace.Race && now.RacesAllowed || tr.Ending.Kind == trace.Leak && !s.leaksFail() {
+	if err != nil || r.Kind != trace.RecipeTest || tr.Ending.Kind == trace.Race && now.RacesAllowed || tr.Ending.Kind == trace.Leak && !s.leaksFail() ||
+		tr.Ending.Kind == trace.WrongOutput && !s.options.Outputs.Set() {
 		return false
 	}
 	return r.Run == now.Run && launch.Parallel(r) == launch.Parallel(now) && slices.Equal(launch.BinaryArgs(r), launch.BinaryArgs(now))

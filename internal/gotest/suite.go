@@ -28,14 +28,16 @@ type Options struct {
 	Recipe   trace.Recipe   // for all tests; its packages are patterns, and its Run may be empty
 	Explore  engine.Options // for each test
 	How      launch.How
-	Dir      string // directory to which the package patterns are relative
-	Subtests bool   // explore each subtest alone, too
-	Failfast bool   // stop after the first test that fails
-	Prune    bool   // remove kept findings that no longer fail
-	Corpus   string // directory for findings in place of the packages'; empty for those
+	Outputs  launch.Outputs // judge what each test writes
+	Dir      string         // directory to which the package patterns are relative
+	Subtests bool           // explore each subtest alone, too
+	Failfast bool           // stop after the first test that fails
+	Prune    bool           // remove kept findings that no longer fail
+	Corpus   string         // directory for findings in place of the packages'; empty for those
 	// Processes is how many processes run executions of a test at once; 0 means 1. The first
 	// finding does not depend on it, unless executions depend on earlier ones in their process.
 	Processes int
+	NoExplain bool // leave out why a test fails
 }
 
 // Events are notified of progress. An error that one of the methods returns ends the run.
@@ -277,7 +279,7 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 // explore replays earlier findings, then searches for new ones.
 func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	start := func(ctx context.Context) (target.Target, error) {
-		return s.launcher.StartTest(ctx, u.recipe, u.binary, s.options.Dir, u.pkg, s.options.How)
+		return s.launcher.StartTest(ctx, u.recipe, u.binary, s.options.Dir, u.pkg, s.options.Outputs, s.options.How)
 	}
 	t, err := start(ctx)
 	if err != nil {
@@ -298,6 +300,9 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	}
 	opts := s.options.Explore
 	opts.Where, opts.Locate = names.Place, names.Locate
+	if !s.options.NoExplain {
+		opts.Why = names.Explain
+	}
 	if all {
 		opts.Ignore = slices.Concat(opts.Ignore, again.keys())
 	}

@@ -30,6 +30,8 @@ type How struct {
 	Isolation string
 	Threads   bool
 	Randomize bool // random address layout
+	// TryLock are lines of a trace's program to execute with a lock held, besides those of the trace.
+	TryLock []string
 }
 
 // config returns the configuration; recorded, from a trace, provides what h leaves empty.
@@ -46,10 +48,24 @@ type Program struct {
 	Words []string // the program and its arguments: an executable, or Go source as for go run
 	Stdin []byte   // standard input of every execution, nil for none
 	Omit  []string // synchronisation calls to omit, CALL@FILE:LINE
+	// TryLock are lines to execute with a lock held, LOCK@FILE:FROM-TO.
+	TryLock []string
 
-	// ExpectOutput and Oracle judge the output of executions, as in trace.Header.
+	Outputs
+}
+
+// Outputs judge the output of executions, as in trace.Header.
+type Outputs struct {
 	ExpectOutput []byte
 	Oracle       string
+}
+
+// Set reports whether there is anything to judge by.
+func (o Outputs) Set() bool { return o.ExpectOutput != nil || o.Oracle != "" }
+
+// outputsOf returns how the output of a recorded execution was judged.
+func outputsOf(h *trace.Header) Outputs {
+	return Outputs{ExpectOutput: h.ExpectOutput, Oracle: h.Oracle}
 }
 
 // Start starts a program, an executable or one built from Go source, and stops it at main.
@@ -65,24 +81,28 @@ func (l *Launcher) Start(ctx context.Context, p Program, how How) (target.Target
 	if err := cprog.CheckOmit(p.Omit); err != nil {
 		return nil, usage.Wrap(err)
 	}
+	if err := cprog.CheckTryLock(p.TryLock); err != nil {
+		return nil, usage.Wrap(err)
+	}
 	if what, args := goWords(dir, p.Words); len(what) > 0 {
+		if len(p.TryLock) > 0 {
+			return nil, noTryLock()
+		}
 		if len(p.Omit) > 0 {
 			return nil, usage.Errorf("--omit omits calls of C and C++ programs only; Go programs are not supported yet")
-		}
-		if p.ExpectOutput != nil || p.Oracle != "" {
-			return nil, usage.Errorf("--expect and --oracle judge the output of C and C++ programs only: the output of a Go program's executions cannot be told apart while many follow one another in a process")
 		}
 		if how.Isolation != "" || how.Threads {
 			return nil, usage.Errorf("--isolation and --threads are for C and C++ programs")
 		}
 		r := &trace.Recipe{Kind: trace.RecipeProgram, Tool: goTool, Env: gotool.BuildEnv(), Packages: what, Args: args}
-		return l.startGo(ctx, r, dir, p.Stdin, how)
+		return l.startGo(ctx, r, dir, &p, how)
 	}
 	path, err := Executable(p.Words)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin, cfg.Omit = path, p.Words, dir, p.Stdin, p.Omit
+	cfg.TryLock = p.TryLock
 	cfg.ExpectOutput, cfg.Oracle = p.ExpectOutput, p.Oracle
 	return l.startC(ctx, cfg)
 }
@@ -128,7 +148,8 @@ func (l *Launcher) startC(ctx context.Context, cfg cprog.Config) (target.Target,
 	t, err := cprog.Start(ctx, cfg)
 	var refused *cprog.RefusedError
 	var wrong *cprog.OmitError
-	if errors.As(err, &wrong) {
+	var untried *cprog.TryLockError
+	if errors.As(err, &wrong) || errors.As(err, &untried) {
 		return nil, usage.Wrap(err)
 	}
 	if errors.As(err, &refused) {
@@ -140,8 +161,17 @@ func (l *Launcher) startC(ctx context.Context, cfg cprog.Config) (target.Target,
 	return t, nil
 }
 
-// OmittedNotes returns notes on how often the omitted calls were reached.
-func OmittedNotes(t target.Target) (notes []string) {
+// ExperimentNotes returns notes on how often the omitted calls and the lines with a tried lock were reached.
+func ExperimentNotes(t target.Target) (notes []string) {
+	if c, ok := target.As[target.LockTrier](t); ok {
+		for _, l := range c.TriedLocks() {
+			if l.Times == 0 {
+				notes = append(notes, fmt.Sprintf("no execution reached %s with %s tried: this says nothing about the lock", l.Lines, l.Lock))
+			} else {
+				notes = append(notes, fmt.Sprintf("%s was held at %s %s times", l.Name(), l.Lines, wording.Thousands(int(l.Times))))
+			}
+		}
+	}
 	c, ok := target.As[target.Omitter](t)
 	if !ok {
 		return nil
@@ -156,6 +186,26 @@ func OmittedNotes(t target.Target) (notes []string) {
 	return notes
 }
 
+// noTryLock returns the error for a Go program.
+func noTryLock() error {
+	return usage.Errorf("--try-lock tries locks in C and C++ programs only; Go programs are not supported yet")
+}
+
+// NeverTried returns an error if no thread entered one of the ranges in which a lock is tried: then the
+// executions say nothing about it.
+func NeverTried(t target.Target) error {
+	c, ok := target.As[target.LockTrier](t)
+	if !ok {
+		return nil
+	}
+	for _, l := range c.TriedLocks() {
+		if l.Times == 0 {
+			return fmt.Errorf("no execution took the lock of --try-lock %s: no thread reached these lines, so the executions say nothing about it; heddle sees instructions in %s of that file", l.Range, l.Nearest)
+		}
+	}
+	return nil
+}
+
 // StartRecorded starts the program of a trace. It asks the user before it runs a trace from someone
 // else.
 func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) (target.Target, error) {
@@ -168,6 +218,12 @@ func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) 
 	}
 	if err := l.trust(ctx, tr); err != nil {
 		return nil, err
+	}
+	if err := cprog.CheckTryLock(slices.Concat(tr.Header.TryLock, how.TryLock)); err != nil {
+		return nil, usage.Wrap(err)
+	}
+	if tr.Header.Target == "go" && len(how.TryLock) > 0 {
+		return nil, noTryLock()
 	}
 	if tr.Header.Target == "go" {
 		return l.startRecordedGo(ctx, tr, how)
@@ -184,7 +240,8 @@ func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) 
 	args := slices.Clone(tr.Header.Command)
 	args[0] = cmp.Or(tr.Header.Argv0, args[0])
 	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin = tr.Header.Command[0], args, tr.Header.Dir, tr.Header.Stdin
-	cfg.Omit, cfg.Modules = tr.Header.Omit, tr.Modules
-	cfg.ExpectOutput, cfg.Oracle = tr.Header.ExpectOutput, tr.Header.Oracle
+	cfg.Omit, cfg.TryLock, cfg.Modules = tr.Header.Omit, slices.Concat(tr.Header.TryLock, how.TryLock), tr.Modules
+	outputs := outputsOf(&tr.Header)
+	cfg.ExpectOutput, cfg.Oracle = outputs.ExpectOutput, outputs.Oracle
 	return l.startC(ctx, cfg)
 }

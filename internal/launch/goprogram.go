@@ -168,7 +168,7 @@ func (b *built) name(h *trace.Header) {
 }
 
 // startGo builds a program from Go source and starts it.
-func (l *Launcher) startGo(ctx context.Context, r *trace.Recipe, dir string, stdin []byte, how How) (target.Target, error) {
+func (l *Launcher) startGo(ctx context.Context, r *trace.Recipe, dir string, p *Program, how How) (target.Target, error) {
 	b, err := l.Builder(ctx, dir, nil, patch.Options{})
 	if err != nil {
 		return nil, err
@@ -189,12 +189,13 @@ func (l *Launcher) startGo(ctx context.Context, r *trace.Recipe, dir string, std
 	if err != nil {
 		return nil, err
 	}
-	return l.startBuilt(ctx, r, dir, configOf(r, binary, dir, stdin, how))
+	return l.startBuilt(ctx, r, dir, configOf(r, binary, dir, p.Stdin, p.Outputs, how))
 }
 
-// StartTest starts the tests that a recipe selects from a test binary built in dir.
-func (l *Launcher) StartTest(ctx context.Context, r *trace.Recipe, binary, dir string, p gotool.Package, how How) (target.Target, error) {
-	return l.startBuilt(ctx, r, dir, configOf(r, binary, p.Dir, nil, how))
+// StartTest starts the tests that a recipe selects from a test binary built in dir. outputs judge what
+// an execution of them writes.
+func (l *Launcher) StartTest(ctx context.Context, r *trace.Recipe, binary, dir string, p gotool.Package, outputs Outputs, how How) (target.Target, error) {
+	return l.startBuilt(ctx, r, dir, configOf(r, binary, p.Dir, nil, outputs, how))
 }
 
 func (l *Launcher) startBuilt(ctx context.Context, r *trace.Recipe, dir string, cfg goprog.Config) (target.Target, error) {
@@ -220,9 +221,9 @@ func Parallel(r *trace.Recipe) int { return cmp.Or(r.Parallel, DefaultParallel) 
 
 // configOf returns the configuration that repeatedly runs the recipe's selection from the built
 // binary. dir is the working directory.
-func configOf(r *trace.Recipe, binary, dir string, stdin []byte, how How) goprog.Config {
+func configOf(r *trace.Recipe, binary, dir string, stdin []byte, outputs Outputs, how How) goprog.Config {
 	if r.Kind == trace.RecipeProgram {
-		return goprog.Config{Path: binary, Args: append([]string{binary}, r.Args...), Dir: dir, Stdin: stdin, Watchdog: how.Watchdog, Randomize: how.Randomize}
+		return goprog.Config{Path: binary, Args: append([]string{binary}, r.Args...), Dir: dir, Stdin: stdin, ExpectOutput: outputs.ExpectOutput, Oracle: outputs.Oracle, Watchdog: how.Watchdog, Randomize: how.Randomize}
 	}
 	args := []string{
 		binary, "-test.run=" + r.Run, "-test.count=1000000000", "-test.timeout=0", "-test.paniconexit0",
@@ -231,7 +232,7 @@ func configOf(r *trace.Recipe, binary, dir string, stdin []byte, how How) goprog
 	return goprog.Config{
 		Path: binary, Args: append(args, BinaryArgs(r)...), Dir: dir, Test: true,
 		Fresh:   strings.HasPrefix(r.Run, "^Example"), // go test never repeats an example
-		NoLeaks: r.Leaks == LeaksIgnore, LeakIgnore: r.LeakIgnore, Watchdog: how.Watchdog, Randomize: how.Randomize,
+		NoLeaks: r.Leaks == LeaksIgnore, LeakIgnore: r.LeakIgnore, ExpectOutput: outputs.ExpectOutput, Oracle: outputs.Oracle, Watchdog: how.Watchdog, Randomize: how.Randomize,
 	}
 }
 
@@ -291,7 +292,7 @@ func (l *Launcher) recordedGo(ctx context.Context, tr *trace.Trace, opts patch.O
 	if r.Kind == trace.RecipeTest {
 		dir = packages[0].Dir
 	}
-	return configOf(r, binary, dir, h.Stdin, how), r, nil
+	return configOf(r, binary, dir, h.Stdin, outputsOf(h), how), r, nil
 }
 
 // sourceDir returns the directory from which a trace's program is built: the recorded one, or the

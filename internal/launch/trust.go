@@ -47,6 +47,9 @@ func (l *Launcher) signature(h *trace.Header) (string, error) {
 		run = append(run, []byte(r.Kind), []byte(r.Tool), bytesOf(r.Flags), bytesOf(r.Env), bytesOf(r.Packages), bytesOf(r.Args),
 			[]byte(r.Vet), []byte(r.Run), []byte(r.Skip), r.Short, r.Parallel, r.RacesAllowed, []byte(r.Leaks), bytesOf(r.LeakIgnore))
 	}
+	if len(h.TryLock) > 0 {
+		run = append(run, "try-lock", bytesOf(h.TryLock))
+	}
 	if h.Oracle != "" {
 		run = append(run, "oracle", []byte(h.Oracle))
 	}

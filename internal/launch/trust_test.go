@@ -97,7 +97,7 @@ func TestSignature(t *testing.T) {
 		"target": func(h *trace.Header) { h.Target = "go" }, "argument": func(h *trace.Header) { h.Command = []string{"/p", "b"} },
 		"words": func(h *trace.Header) { h.Command = []string{"/p a"} }, "directory": func(h *trace.Header) { h.Dir = "/" },
 		"input": func(h *trace.Header) { h.Stdin = []byte("x") }, "empty input": func(h *trace.Header) { h.Stdin = []byte{} },
-		"calls": func(h *trace.Header) { h.Omit = []string{"x"} }, "bytes": func(h *trace.Header) { h.Command = []string{"/p", "a\xff"} },
+		"calls": func(h *trace.Header) { h.Omit = []string{"x"} }, "locks": func(h *trace.Header) { h.TryLock = []string{"x"} }, "bytes": func(h *trace.Header) { h.Command = []string{"/p", "a\xff"} },
 		"isolation": func(h *trace.Header) { h.Isolation = "" }, "signature": func(h *trace.Header) { h.Signature = "" },
 		"recipe": func(h *trace.Header) { h.Recipe = &trace.Recipe{} },
 	} {

@@ -97,7 +97,7 @@ func TestOutputSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for tool, want := range map[string][]string{
-		"replay": {"control", "differs", "raceReport", "replay", "result.Access", "result.Finding"},
+		"replay": {"control", "differs", "neighbours", "raceReport", "replay", "result.Access", "result.Finding", "result.Why"},
 	} {
 		var s struct {
 			Type string         `json:"type"`

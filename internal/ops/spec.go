@@ -244,6 +244,7 @@ const (
 	TellTarget                 // the thread in Value
 	TellThread                 // the thread in Value, and why the call failed
 	TellStart                  // the thread's role
+	TellCall                   // the function, and whether longjmp left it
 	TellStatus                 // Value, an exit status
 	TellValue                  // the object, and Value
 	TellCount                  // the object and Value, and why the call failed

@@ -37,6 +37,10 @@ var table = [...]Spec{
 	{Op: trace.OpMalloc, Does: Allocate, Of: Block, Words: Words{Tells: TellAllocation}},
 	{Op: trace.OpFree, Does: Free, Of: Block, Words: Words{Tells: TellObject}},
 
+	// Functions.
+	{Op: trace.OpFunctionEntry, Does: None, Ok: Any, Words: Words{Verb: "enter", Tells: TellCall}},
+	{Op: trace.OpFunctionExit, Does: None, Ok: Any, Words: Words{Verb: "leave", Tells: TellCall}},
+
 	// Mutexes and spin locks.
 	{Op: trace.OpMutexInit, Does: Init, Of: Mutex},
 	{Op: trace.OpMutexDestroy, Does: Destroy, Of: Mutex},

@@ -65,7 +65,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 	b.switches = b.findSwitches()
 
 	v := &View{
-		Command: CommandLine(&tr.Header), Strategy: tr.Header.Strategy, Original: tr.Header.Original, Omit: tr.Header.Omit, Fault: b.fault(),
+		Command: CommandLine(&tr.Header), Strategy: tr.Header.Strategy, Original: tr.Header.Original, Omit: tr.Header.Omit, TryLock: tr.Header.TryLock, Fault: b.fault(),
 		Cost: trace.CostOf(tr.Events), Events: len(tr.Events), Output: string(tr.Ending.Output),
 	}
 	v.Rows = foldRows(b.rows(b.loops(), 0, nil))
@@ -163,7 +163,7 @@ func (b *builder) keepSpinning() {
 // zero.
 func valuesKnown(tr *trace.Trace) bool {
 	for i := range tr.Events {
-		if e := &tr.Events[i]; e.Op.IsAccess() && e.Value != 0 {
+		if e := &tr.Events[i]; e.Op.IsAccess() && e.Value != 0 && e.Flags&trace.FlagValue == 0 {
 			return true
 		}
 	}

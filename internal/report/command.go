@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -45,4 +46,34 @@ func CommandLine(h *trace.Header) []string {
 		words = append(append(words, "-args"), r.Args...)
 	}
 	return words
+}
+
+// DebuggerCommand opens a debugger on the execution of a trace.
+type DebuggerCommand struct {
+	Debugger string // `gdb`
+	before   string
+	file     string
+}
+
+// DebuggerCommands returns commands that replay a trace file in a debugger. An imported trace, which has no program, has
+// none.
+func DebuggerCommands(h *trace.Header, file string) (out []DebuggerCommand) {
+	switch h.Target {
+	case "c":
+		out = []DebuggerCommand{{Debugger: "gdb", before: "--gdb"}, {Debugger: "lldb", before: "--gdb=lldb"}}
+	case "go":
+		out = []DebuggerCommand{{Debugger: "Delve", before: "--dlv"}}
+	}
+	for i := range out {
+		out[i].file = wording.Quoted(file)
+	}
+	return out
+}
+
+// Line is the command line. The debugger stops at the failure.
+func (c DebuggerCommand) Line() string { return "heddle replay " + c.before + " " + c.file }
+
+// At is the command line with which the debugger stops at an event first, given by its number.
+func (c DebuggerCommand) At(event string) string {
+	return "heddle replay " + c.before + " --at " + event + " " + c.file
 }

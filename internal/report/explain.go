@@ -19,41 +19,148 @@ const (
 	UseAfterFree   = "use after free"
 	TooEarly       = "use before initialisation"
 	LostWakeUp     = "lost wake-up"
+	DoubleClose    = "double close of a channel"
+	ClosedSend     = "send on a closed channel"
+	WaitGroup      = "WaitGroup misuse"
+	MapAccess      = "concurrent map accesses"
 	OrderViolation = "order violation"
 )
 
-// Explain completes an explanation of t: it names the objects of e.Orders, the pattern, and writes the text.
-// passing is the execution that does not fail, nil for none.
+// Explain is Explain with the names of the program.
+func (r *Running) Explain(t, passing *trace.Trace, e *Explanation) { Explain(t, passing, r, e) }
+
+// Explain completes an explanation of t: it names the objects of e.Orders and the pattern, lists the steps and the
+// events, and writes the text. passing is the execution that does not fail, nil for none.
 func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
-	x := &explaining{t: t, passing: passing, names: names}
+	x := &explaining{t: t, passing: passing, names: names, said: map[int]bool{}}
+	e.Steps, e.Events = []Step{}, []ExplainedEvent{}
 	for i := range e.Orders {
 		o := &e.Orders[i]
-		o.Object = names.Object(t, t.Events[o.First].Object, t.Events[o.First].Size, o.First)
+		o.Object = x.object(t, o.First)
+		e.Events = append(e.Events, x.explained(t, o.First), x.explainedSecond(o))
 	}
 	var lines []string
 	if len(e.Orders) == 0 {
 		lines = append(lines, "No single ordering of two events was found whose turning makes the failure vanish.")
 	} else {
-		var between string
-		e.Pattern, between = x.pattern(&e.Orders[0])
 		o := &e.Orders[0]
-		lines = append(lines, fmt.Sprintf("The execution fails because %s comes before %s.", x.event(o.First), x.second(o)))
-		if between != "" {
-			lines = append(lines, between)
+		p := x.pattern(o)
+		freed := x.freed()
+		if freed >= 0 {
+			p.name = UseAfterFree
 		}
+		e.Pattern = p.name
 		moved := ""
 		if !o.Controlled {
 			moved = ", and what had to move with them,"
 		}
-		lines = append(lines, fmt.Sprintf("With these two%s the other way round it does not fail (%s).", moved, executions(o.Executions)))
+		turned := fmt.Sprintf("With these two%s the other way round it does not fail (%s).", moved, executions(o.Executions))
+		lines = append(lines, fmt.Sprintf("The execution fails because %s comes before %s.", x.event(o.First), x.second(o)))
+		if len(p.triple) == 3 {
+			lines = append(lines, fmt.Sprintf("So %s comes between %s and %s.", x.event(p.triple[1]), x.event(p.triple[0]), x.event(p.triple[2])))
+		}
+		later := -1
+		if p.triple == nil && p.section == nil {
+			p.section, later = x.guarded(o)
+		}
+		if len(p.section) == 2 {
+			lines = append(lines, fmt.Sprintf("With the lock held, %s comes before %s.", x.event(p.section[0]), x.event(p.section[1])))
+		}
+		if p.sentence != "" {
+			lines = append(lines, p.sentence)
+		}
+		late := ops.Does(t.Events[o.First].Op) == ops.Create
+		if late {
+			e.Pattern = ""
+		}
+		steps := slices.Concat([]int{o.First}, p.triple, p.section)
+		if freed >= 0 {
+			lines = append(lines, fmt.Sprintf("The execution ends as T%d accesses memory after %s.", t.Ending.Thread, x.event(freed)))
+			steps = append(steps, freed)
+		}
+		lines = append(lines, turned)
+		if late {
+			lines = append(lines, "No smaller ordering was found: a thread that is created so late hardly runs at the same time as others.")
+		}
 		if lock := x.missingLock(o); lock != "" {
 			lines = append(lines, lock)
+		}
+		if o.Second >= 0 && !o.Waiting {
+			steps = append(steps, o.Second)
+		}
+		for i := range e.Orders[1:] {
+			if o := &e.Orders[i+1]; o.Second >= 0 && !o.Waiting {
+				behind, _ := x.guarded(o)
+				steps = slices.Concat(steps, []int{o.First, o.Second}, behind)
+			}
+		}
+		e.Steps = append(x.steps(t, steps), x.waits()...)
+		if o.Second < 0 {
+			not := []int{o.InPassing}
+			if later >= 0 {
+				not = append(not, later)
+			}
+			for _, s := range x.steps(passing, not) {
+				s.Passing = true
+				e.Steps = append(e.Steps, s)
+			}
+		}
+		if !late {
+			e.Short = x.short(p, o)
 		}
 	}
 	if !e.Complete {
 		lines = append(lines, "Not every ordering was tried.")
 	}
 	e.Text = strings.Join(lines, " ")
+}
+
+// Number sets the numbers that the events of an explanation of t have in the trace that is explained, which has the same
+// execution with fewer events.
+func (e *Explanation) Number(t, explained *trace.Trace) {
+	numbers := contained(t, explained)
+	number := func(event int, passing bool) *int {
+		if passing || event < 0 || event >= len(numbers) || numbers[event] < 0 {
+			return nil
+		}
+		return &numbers[event]
+	}
+	for i := range e.Events {
+		e.Events[i].InTrace = number(e.Events[i].Event, e.Events[i].Passing)
+	}
+	for i := range e.Steps {
+		e.Steps[i].InTrace = number(e.Steps[i].Event, e.Steps[i].Passing)
+	}
+}
+
+// contained returns the number that each event of all has in some, a part of its events in the same order; -1 if it
+// has none, or if equal events of one thread leave open which it is.
+func contained(all, some *trace.Trace) []int {
+	same := func(a, b *trace.Event) bool {
+		return a.Thread == b.Thread && a.Op == b.Op && a.Site == b.Site && a.Object == b.Object
+	}
+	first, last := make([]int, len(all.Events)), make([]int, len(all.Events))
+	n := 0
+	for i := range all.Events {
+		if first[i] = -1; n < len(some.Events) && same(&all.Events[i], &some.Events[n]) {
+			first[i] = n
+			n++
+		}
+	}
+	whole := n == len(some.Events)
+	n = len(some.Events) - 1
+	for i := len(all.Events) - 1; i >= 0; i-- {
+		if last[i] = -1; n >= 0 && same(&all.Events[i], &some.Events[n]) {
+			last[i] = n
+			n--
+		}
+	}
+	for i := range first {
+		if !whole || first[i] != last[i] {
+			first[i] = -1
+		}
+	}
+	return first
 }
 
 func executions(n int) string {
@@ -66,22 +173,65 @@ func executions(n int) string {
 type explaining struct {
 	t, passing *trace.Trace
 	names      *Running
+	said       map[int]bool // events of t that the text has described
+	last       string       // the object that it has named last
 }
 
-// event describes an event with its thread and place.
-func (x *explaining) event(i int) string { return x.eventIn(x.t, i) }
+// event describes an event with its thread and place, more briefly once it has been described.
+func (x *explaining) event(i int) string {
+	ev := &x.t.Events[i]
+	if x.said[i] {
+		return fmt.Sprintf("T%d's %s", ev.Thread, verb(ev))
+	}
+	x.said[i] = true
+	return x.eventIn(x.t, i)
+}
 
 func (x *explaining) eventIn(t *trace.Trace, i int) string {
 	ev := &t.Events[i]
-	object := x.names.Object(t, ev.Object, ev.Size, i)
-	s := fmt.Sprintf("T%d's %s", ev.Thread, ev.Op)
-	if object != "" && ev.Object != 0 {
-		s += " of " + object
+	object := x.object(t, i)
+	s := fmt.Sprintf("T%d's %s", ev.Thread, verb(ev))
+	if child, ok := ev.Child(); ok && ops.Does(ev.Op) == ops.Create {
+		s += fmt.Sprintf(" of T%d", child)
 	}
-	if at := x.names.Place(ev.Site, false); at != "" {
+	switch {
+	case object == "":
+	case object == x.last:
+		s += " of it"
+	default:
+		s += " of " + object
+		x.last = object
+	}
+	if at := x.place(ev); at != "" {
 		s += " at " + at
 	}
 	return s
+}
+
+// object names what an event concerns; empty for a thread, which heddle knows by its stack.
+func (x *explaining) object(t *trace.Trace, i int) string {
+	ev := &t.Events[i]
+	switch s := ops.Of(ev.Op); {
+	case ev.Object == 0, s.Of == ops.Signal, s.Of == ops.Thread && s.Does != ops.Start:
+		return ""
+	}
+	return x.names.Object(t, ev.Object, ev.Size, i)
+}
+
+// place is where an event happened. A thread starts in the function that its object names.
+func (x *explaining) place(ev *trace.Event) string {
+	if ops.Does(ev.Op) == ops.Start {
+		return ""
+	}
+	return x.names.Place(ev.Site, false)
+}
+
+// verb is what an event does.
+func verb(ev *trace.Event) string {
+	if ev.Op == trace.OpWgAdd && int64(ev.Value) == -1 {
+		return "WaitGroup.Done"
+	}
+	return ev.Op.String()
 }
 
 // second describes the second of an ordering, which may be what a thread waits for.
@@ -103,6 +253,103 @@ func (x *explaining) second(o *Order) string {
 	return s
 }
 
+// short is the explanation in one line.
+func (x *explaining) short(p shown, o *Order) string {
+	clear(x.said)
+	x.last = ""
+	of := ""
+	switch p.name {
+	case UseAfterFree, DoubleClose, ClosedSend: // how the execution ends, not what the ordering is of
+		return fmt.Sprintf("%s: %s comes before %s; the other way round it does not fail", p.name, x.event(o.First), x.second(o))
+	}
+	if o.Object != "" {
+		of = " of " + o.Object
+	}
+	x.last = o.Object
+	place := func(s string) string { return strings.ReplaceAll(s, " of it", "") }
+	if len(p.section) == 2 {
+		x.last = x.object(x.t, p.section[0])
+		return fmt.Sprintf("%s of %s: %s comes before %s; the other way round it does not fail", p.name, x.last, place(x.event(p.section[0])), place(x.event(p.section[1])))
+	}
+	if len(p.triple) == 3 {
+		x.last = x.object(x.t, p.triple[1])
+		return fmt.Sprintf("%s of %s: %s comes between %s and its %s", p.name, x.last, place(x.event(p.triple[1])), place(x.event(p.triple[0])), x.own(place(x.event(p.triple[2]))))
+	}
+	return fmt.Sprintf("%s%s: %s comes before %s; the other way round it does not fail", p.name, of, place(x.event(o.First)), place(x.second(o)))
+}
+
+// own removes the thread from a description: `T1's read at f.c:3` becomes `read at f.c:3`.
+func (x *explaining) own(s string) string {
+	_, rest, _ := strings.Cut(s, "'s ")
+	return rest
+}
+
+// steps lists events of an execution in their order.
+func (x *explaining) steps(t *trace.Trace, events []int) []Step {
+	slices.Sort(events)
+	v := Build(t, NamesOf(t, x.names.symbols()), Options{})
+	cells := map[int]*Cell{}
+	for _, r := range v.Full() {
+		if r.Cell != nil {
+			cells[r.Event] = r.Cell
+		}
+	}
+	out := []Step{}
+	for _, i := range slices.Compact(events) {
+		ev := &t.Events[i]
+		s := Step{Event: i, Thread: ThreadText(ev.Thread), Text: ev.Op.String(), Where: x.names.Place(ev.Site, false)}
+		if c := cells[i]; c != nil {
+			s.Text, s.Where = c.Text, v.Places[c.Place].Label
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// explained describes an event of an ordering.
+func (x *explaining) explained(t *trace.Trace, e int) ExplainedEvent {
+	ev := &t.Events[e]
+	out := ExplainedEvent{Event: e, Thread: ThreadText(ev.Thread), Operation: verb(ev), Where: x.place(ev)}
+	for _, s := range t.Stacks[ev.Stack] {
+		out.Stack = append(out.Stack, x.names.Place(s, false))
+	}
+	for _, lock := range heldBy(t, ev.Thread, e) {
+		out.Holds = append(out.Holds, x.names.Object(t, lock, 0, e))
+	}
+	return out
+}
+
+// explainedSecond describes the second event of an ordering, or what its thread waits for.
+func (x *explaining) explainedSecond(o *Order) ExplainedEvent {
+	if o.Second < 0 {
+		out := x.explained(x.passing, o.InPassing)
+		out.Passing = true
+		return out
+	}
+	w := x.waiter(x.t.Events[o.Second].Thread)
+	if !o.Waiting || w == nil {
+		return x.explained(x.t, o.Second)
+	}
+	out := ExplainedEvent{Event: o.Second, Waiting: true, Thread: ThreadText(w.Thread), Operation: w.Op.String(), Where: x.names.Place(w.Site, false)}
+	for _, s := range x.t.Stacks[w.Stack] {
+		out.Stack = append(out.Stack, x.names.Place(s, false))
+	}
+	for _, lock := range heldBy(x.t, w.Thread, len(x.t.Events)) {
+		out.Holds = append(out.Holds, x.names.Object(x.t, lock, 0, len(x.t.Events)))
+	}
+	return out
+}
+
+// heldBy returns the locks that a thread holds before event e, in the order of their acquisition.
+func heldBy(t *trace.Trace, th trace.ThreadID, e int) (locks []trace.Object) {
+	for _, l := range LocksAt(t, e) {
+		if l.Thread == th {
+			locks = append(locks, l.Lock)
+		}
+	}
+	return locks
+}
+
 func (x *explaining) waiter(th trace.ThreadID) *trace.Waiter {
 	for i := range x.t.Ending.Waiters {
 		if w := &x.t.Ending.Waiters[i]; w.Thread == th {
@@ -112,51 +359,152 @@ func (x *explaining) waiter(th trace.ThreadID) *trace.Waiter {
 	return nil
 }
 
-// pattern names the kind of bug that an ordering shows, empty for none, with a sentence about the events that
-// show it.
-func (x *explaining) pattern(o *Order) (name, sentence string) {
+// shown is a pattern with the events that show it.
+type shown struct {
+	name     string
+	sentence string // about the execution; may be empty
+	triple   []int  // p, r and c of unserializable accesses; nil for others
+	section  []int  // two events of the critical sections that the ordering is of; nil if guarded chooses them
+}
+
+// pattern names the kind of bug that an ordering shows.
+func (x *explaining) pattern(o *Order) shown {
 	first, end := &x.t.Events[o.First], &x.t.Ending
 	if o.Second < 0 {
 		later := &x.passing.Events[o.InPassing]
 		if end.Kind == trace.Signal && end.Thread == first.Thread && !changes(first.Op) && changes(later.Op) && first.Value == 0 && !x.written(first, o.First) {
-			return TooEarly, "It is 0, and no write of it came before."
+			return shown{name: TooEarly, sentence: "It is 0, and no write of it came before."}
 		}
-		return OrderViolation, ""
+		return shown{name: x.misuse(o)}
 	}
 	second := &x.t.Events[o.Second]
 	a, b := ops.Of(first.Op), ops.Of(second.Op)
 	switch {
 	case end.Kind == trace.Deadlock && len(end.Cycle) > 1 && x.cycleOfLocks():
-		return LockCycle, fmt.Sprintf("%s wait for locks that each other hold.", x.threads(end.Cycle))
+		return shown{name: LockCycle, sentence: fmt.Sprintf("%s wait for locks that each other hold.", x.threads(end.Cycle))}
 	case (a.Does == ops.WakeOne || a.Does == ops.WakeAll) && b.Does == ops.Wait && x.waitsForever(o.Second):
-		return LostWakeUp, fmt.Sprintf("T%d still waits when the execution ends, and nobody signals after its wait began.", second.Thread)
+		return shown{name: LostWakeUp, sentence: x.stillWaits(second.Thread)}
 	case a.Does == ops.Free && b.Of == ops.Memory, a.Does == ops.Free && b.Does == ops.Free:
-		return UseAfterFree, ""
+		return shown{name: UseAfterFree}
 	case o.Waiting:
-		return OrderViolation, ""
-	case a.Of != ops.Memory || b.Of != ops.Memory:
+		return shown{name: OrderViolation}
+	case a.Does == ops.Acquire && b.Does == ops.Acquire:
+		if wake, wait, ok := x.lostWakeUp(o.First, o.Second); ok {
+			return shown{name: LostWakeUp, section: []int{wake, wait}, sentence: x.stillWaits(second.Thread)}
+		}
+	}
+	if a.Of != ops.Memory || b.Of != ops.Memory {
 		f, s, ok := x.inside(o.First, o.Second)
 		if !ok {
-			return OrderViolation, ""
+			if p, r, c, ok := x.across(o.First, o.Second); ok {
+				return x.unserializable(p, r, c)
+			}
+			return shown{name: x.misuse(o)}
 		}
 		first, second = &x.t.Events[f], &x.t.Events[s]
 		o = &Order{First: f, Second: s}
 	}
 	if p, r, c, ok := x.broken(o.First, o.Second); ok {
-		sentence = fmt.Sprintf("So %s comes between %s and %s.", x.event(r), x.event(p), x.event(c))
-		reads := func(i int) bool { return !changes(x.t.Events[i].Op) }
-		switch {
-		case reads(p) && !reads(c) && !reads(r):
-			return LostUpdate, sentence
-		case reads(p) && reads(c):
-			return CheckThenAct, sentence
-		}
-		return Unserializable, sentence
+		return x.unserializable(p, r, c)
 	}
 	if end.Kind == trace.Signal && end.Thread == first.Thread && !changes(first.Op) && changes(second.Op) && first.Value == 0 && !x.written(first, o.First) {
-		return TooEarly, "It is 0, and no write of it came before."
+		return shown{name: TooEarly, sentence: "It is 0, and no write of it came before."}
 	}
-	return OrderViolation, ""
+	return shown{name: x.misuse(o)}
+}
+
+// misuse is the pattern of an ordering that has no other: how a Go program used a channel, a WaitGroup or a map.
+func (x *explaining) misuse(o *Order) string {
+	end := &x.t.Ending
+	for _, m := range []struct{ message, name string }{
+		{"close of closed channel", DoubleClose},
+		{"send on closed channel", ClosedSend},
+		{"sync: negative WaitGroup counter", WaitGroup},
+		{"sync: WaitGroup misuse", WaitGroup},
+		{"sync: WaitGroup is reused", WaitGroup},
+		{"concurrent map ", MapAccess},
+	} {
+		if x.t.Header.Target == "go" && (end.Kind == trace.Panic || end.Kind == trace.Fatal) && strings.Contains(end.Message, m.message) {
+			return m.name
+		}
+	}
+	first, later := &x.t.Events[o.First], (*trace.Event)(nil)
+	switch {
+	case o.Waiting:
+		return OrderViolation
+	case o.Second >= 0:
+		later = &x.t.Events[o.Second]
+	default:
+		later = &x.passing.Events[o.InPassing]
+	}
+	if first.Op == trace.OpWgWait && later.Op == trace.OpWgAdd && int64(later.Value) > 0 && first.Object == later.Object {
+		return WaitGroup
+	}
+	return OrderViolation
+}
+
+func (x *explaining) stillWaits(th trace.ThreadID) string {
+	return fmt.Sprintf("T%d still waits when the execution ends, and nobody signals after its wait began.", th)
+}
+
+// unserializable is the pattern of accesses of one object, p and c of one thread and r of another between them.
+func (x *explaining) unserializable(p, r, c int) shown {
+	out := shown{name: Unserializable, triple: []int{p, r, c}}
+	reads := func(i int) bool { return !changes(x.t.Events[i].Op) }
+	switch {
+	case reads(p) && !reads(c) && !reads(r):
+		out.name = LostUpdate
+	case reads(p) && reads(c):
+		out.name = CheckThenAct
+	}
+	return out
+}
+
+// across returns unserializable accesses p, r and c of one object where p is in the critical section that begins with one
+// acquisition of a lock, c in a later one of the same thread, and r, of the other acquisition's thread, after that acquisition.
+func (x *explaining) across(first, second int) (p, r, c int, ok bool) {
+	if ops.Does(x.t.Events[first].Op) != ops.Acquire || x.t.Events[first].Object != x.t.Events[second].Object {
+		return 0, 0, 0, false
+	}
+	one, two := x.t.Events[first].Thread, x.t.Events[second].Thread
+	accesses, _ := section(x.t, first)
+	for _, p := range accesses {
+		for r := second + 1; r < len(x.t.Events); r++ {
+			ev := &x.t.Events[r]
+			if ev.Object != x.t.Events[p].Object || ops.Of(ev.Op).Of != ops.Memory {
+				continue
+			}
+			if ev.Thread == one {
+				break // c of an interleaving without r
+			}
+			if ev.Thread != two || !changes(ev.Op) {
+				continue
+			}
+			if p, r, c, ok := x.broken(p, r); ok && x.t.Events[p].Thread == one {
+				return p, r, c, true
+			}
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// freed returns the event by which another thread freed the memory whose access ends the execution; -1 if it does
+// not end so.
+func (x *explaining) freed() int {
+	end := &x.t.Ending
+	if end.Kind != trace.Misuse || end.Object == 0 {
+		return -1
+	}
+	for i := len(x.t.Allocs) - 1; i >= 0; i-- {
+		a := &x.t.Allocs[i]
+		if a.Object <= end.Object && end.Object < a.Object+trace.Object(max(a.Size, 1)) {
+			if a.Freed >= 0 && a.Freed < len(x.t.Events) && x.t.Events[a.Freed].Thread != end.Thread && ops.Does(x.t.Events[a.Freed].Op) == ops.Free {
+				return a.Freed
+			}
+			return -1
+		}
+	}
+	return -1
 }
 
 // inside returns accesses of one object in the critical sections that begin with two acquisitions of one lock, one
@@ -165,7 +513,8 @@ func (x *explaining) inside(first, second int) (f, s int, ok bool) {
 	if ops.Does(x.t.Events[first].Op) != ops.Acquire || x.t.Events[first].Object != x.t.Events[second].Object {
 		return 0, 0, false
 	}
-	a, b := x.section(first), x.section(second)
+	a, _ := section(x.t, first)
+	b, _ := section(x.t, second)
 	for _, f := range a {
 		for _, s := range b {
 			one, two := &x.t.Events[f], &x.t.Events[s]
@@ -179,20 +528,119 @@ func (x *explaining) inside(first, second int) (f, s int, ok bool) {
 	return 0, 0, false
 }
 
-// section returns the accesses to memory of the critical section that begins with an acquisition.
-func (x *explaining) section(acquire int) (out []int) {
-	begin := &x.t.Events[acquire]
-	for i := acquire + 1; i < len(x.t.Events); i++ {
-		ev := &x.t.Events[i]
-		switch {
-		case ev.Thread != begin.Thread:
-		case ops.Does(ev.Op) == ops.Release && ev.Object == begin.Object:
-			return out
-		case ops.Of(ev.Op).Of == ops.Memory && ev.Object.Region() != trace.RegionStack:
-			out = append(out, i)
+// guarded returns the accesses to memory for which two acquisitions of one lock stand: of their critical sections, the last of the first and the first of the second that conflict. later is the second one's event if it is of
+// the execution that does not fail, otherwise -1. If the second thread waits, events has the last access of the first section to
+// memory that other threads access.
+func (x *explaining) guarded(o *Order) (events []int, later int) {
+	switch ops.Does(x.t.Events[o.First].Op) {
+	case ops.Acquire, ops.AcquireShared:
+	default:
+		return nil, -1
+	}
+	first, _ := section(x.t, o.First)
+	if o.Waiting {
+		for _, f := range slices.Backward(first) {
+			one := &x.t.Events[f]
+			if slices.ContainsFunc(x.t.Events, func(ev trace.Event) bool {
+				return ev.Thread != one.Thread && ev.Object == one.Object && ops.Of(ev.Op).Of == ops.Memory
+			}) {
+				return []int{f}, -1
+			}
+		}
+		return nil, -1
+	}
+	in, second := x.t, o.Second
+	if second < 0 {
+		in, second = x.passing, o.InPassing
+	}
+	behind, _ := section(in, second)
+	for _, f := range slices.Backward(first) {
+		for _, s := range behind {
+			one, two := &x.t.Events[f], &in.Events[s]
+			if one.Object == two.Object && (changes(one.Op) || changes(two.Op)) {
+				if o.Second < 0 {
+					return []int{f}, s
+				}
+				return []int{f, s}, -1
+			}
 		}
 	}
+	return nil, -1
+}
+
+// waits are steps for what threads wait for when the execution ends, except for the end of another thread.
+func (x *explaining) waits() (out []Step) {
+	const most = 6
+	switch x.t.Ending.Kind {
+	case trace.Deadlock, trace.Hang, trace.Leak:
+	default:
+		return nil
+	}
+	for i := range x.t.Ending.Waiters {
+		w := &x.t.Ending.Waiters[i]
+		if w.Ready || ops.Does(w.Op) == ops.Join || len(out) == most {
+			continue
+		}
+		s := Step{Event: -1, Thread: ThreadText(w.Thread), Text: "waits: " + w.Op.String(), Where: x.names.Place(w.Site, false)}
+		if w.Object != 0 {
+			s.Text += " " + x.names.Object(x.t, w.Object, 0, len(x.t.Events)-1)
+		}
+		out = append(out, s)
+	}
 	return out
+}
+
+// section returns the accesses to memory of the critical section that begins with an acquisition, or ends with a
+// release, and its events on conditions.
+func section(t *trace.Trace, at int) (accesses, conditions []int) {
+	bound := &t.Events[at]
+	from, step := at+1, 1
+	if does := ops.Does(bound.Op); does == ops.Release || does == ops.ReleaseShared {
+		from, step = at-1, -1
+	}
+	for i := from; i >= 0 && i < len(t.Events); i += step {
+		ev := &t.Events[i]
+		s := ops.Of(ev.Op)
+		if ev.Thread != bound.Thread {
+			continue
+		}
+		switch s.Does {
+		case ops.Acquire, ops.AcquireShared, ops.Release, ops.ReleaseShared:
+			if ev.Object == bound.Object {
+				return accesses, conditions
+			}
+		}
+		switch {
+		case s.Of == ops.Memory && ev.Object.Region() != trace.RegionStack:
+			accesses = append(accesses, i)
+		case s.Of == ops.Condition:
+			conditions = append(conditions, i)
+			if s.Does == ops.Wait && trace.Object(ev.Aux) == bound.Object {
+				return accesses, conditions // it releases the lock
+			}
+		}
+	}
+	return accesses, conditions
+}
+
+// lostWakeUp returns a wake-up in the critical section of the first of two acquisitions of one lock, and a wait for it
+// in that of the second, which never ends.
+func (x *explaining) lostWakeUp(first, second int) (wake, wait int, ok bool) {
+	if ops.Does(x.t.Events[first].Op) != ops.Acquire || x.t.Events[first].Object != x.t.Events[second].Object {
+		return 0, 0, false
+	}
+	_, wakes := section(x.t, first)
+	_, waits := section(x.t, second)
+	for _, wake := range wakes {
+		for _, wait := range waits {
+			one, two := &x.t.Events[wake], &x.t.Events[wait]
+			does := ops.Does(one.Op)
+			if (does == ops.WakeOne || does == ops.WakeAll) && ops.Does(two.Op) == ops.Wait && one.Object == two.Object && x.waitsForever(wait) {
+				return wake, wait, true
+			}
+		}
+	}
+	return 0, 0, false
 }
 
 // waitsForever reports whether the thread of a wait still waits there when the execution ends, and no wake-up of the
@@ -217,7 +665,8 @@ func changes(op trace.Op) bool {
 
 // broken returns accesses p and c of one thread and r of another on one object, r between the others, so
 // that no order of the two threads without an interruption gives the same values (CTrigger, ASPLOS'09, §2).
-// The pair is p and r, or r and c.
+// The first of the pair is p, or the second is c. The other one is r, if it is such an access, and otherwise one of r's thread
+// that also comes between p and c.
 func (x *explaining) broken(first, second int) (p, r, c int, ok bool) {
 	object := x.t.Events[second].Object
 	at := func(from, to, step int, th trace.ThreadID) int {
@@ -230,15 +679,26 @@ func (x *explaining) broken(first, second int) (p, r, c int, ok bool) {
 	}
 	n := len(x.t.Events)
 	one, two := x.t.Events[first].Thread, x.t.Events[second].Thread
-	candidates := [][3]int{{first, second, at(second+1, n, 1, one)}, {at(first-1, -1, -1, two), first, second}}
+	candidates := []struct {
+		p, r, c int
+		other   trace.ThreadID // r's
+	}{{first, second, at(second+1, n, 1, one), two}, {at(first-1, -1, -1, two), first, second, one}}
 	for _, k := range candidates {
-		if k[0] < 0 || k[2] < 0 {
+		if k.p < 0 || k.c < 0 {
 			continue
 		}
-		w := [3]bool{changes(x.t.Events[k[0]].Op), changes(x.t.Events[k[1]].Op), changes(x.t.Events[k[2]].Op)}
-		switch w {
-		case [3]bool{false, true, false}, [3]bool{true, true, false}, [3]bool{false, true, true}, [3]bool{true, false, true}:
-			return k[0], k[1], k[2], true
+		between := []int{k.r}
+		for i := k.p + 1; i < k.c; i++ {
+			if i != k.r && at(i, i+1, 1, k.other) == i {
+				between = append(between, i)
+			}
+		}
+		for _, r := range between {
+			w := [3]bool{changes(x.t.Events[k.p].Op), changes(x.t.Events[r].Op), changes(x.t.Events[k.c].Op)}
+			switch w {
+			case [3]bool{false, true, false}, [3]bool{true, true, false}, [3]bool{false, true, true}, [3]bool{true, false, true}:
+				return k.p, r, k.c, true
+			}
 		}
 	}
 	return 0, 0, 0, false

@@ -22,6 +22,7 @@ type phrase struct {
 	sep    string // between object and value: ` → ` came back, ` ← ` was stored
 	value  string
 	note   string // in brackets at the end
+	after  string // the value of the object from then on; empty if unknown
 	block  int    // heap block, or -1
 }
 
@@ -51,6 +52,7 @@ func (p phrase) through(q phrase) phrase {
 	}
 	p.object = join(p.object, q.object)
 	p.value = join(p.value, q.value)
+	p.after = q.after
 	if p.sep == "" {
 		p.sep = q.sep
 	}
@@ -114,6 +116,14 @@ func (b *builder) tell(p *phrase, spec *ops.Spec, e *trace.Event, name symbol.Na
 		p.fail(e)
 	case ops.TellStart:
 		p.object = b.roles[e.Thread].name
+	case ops.TellCall:
+		p.object = "a function"
+		if frames := b.names.Call(e.Site); len(frames) > 0 && frames[len(frames)-1].Known() {
+			p.object = frames[len(frames)-1].Func // inlined functions have no entry of their own
+		}
+		if e.Result == 1 {
+			p.note = "longjmp"
+		}
 	case ops.TellStatus:
 		p.sep, p.value = " ", number
 	case ops.TellValue:
@@ -235,16 +245,21 @@ func (b *builder) tellAccess(p *phrase, spec *ops.Spec, e *trace.Event, name sym
 		p.note = fmt.Sprintf("%d bytes", e.Size)
 	case ops.TellRead:
 		p.access(b, e, gives, name)
+		p.after = p.value
 	case ops.TellWrite:
 		p.access(b, e, stores, name)
+		p.after = p.value
 	case ops.TellAtomicRead:
 		p.access(b, e, gives, name)
+		p.after = p.value
 		p.order(e)
 	case ops.TellAtomicWrite:
 		p.access(b, e, stores, name)
+		p.after = p.value
 		p.order(e)
 	case ops.TellExchange:
 		p.access(b, e, ": ", name)
+		p.after = p.value
 		if p.value != "" {
 			p.value = name.Type.Format(e.Aux, e.Size) + gives + p.value
 		}
@@ -255,6 +270,8 @@ func (b *builder) tellAccess(p *phrase, spec *ops.Spec, e *trace.Event, name sym
 		done := "failed"
 		if spec.Done(e) {
 			done = "done"
+		} else {
+			p.after = p.value // what it stores is not recorded
 		}
 		p.note = strings.TrimSuffix(done+", "+p.note, ", ")
 	case ops.TellFence:
@@ -357,12 +374,15 @@ func (p *phrase) fail(e *trace.Event) {
 // access adds the value of a memory access if the trace has it. Accesses that were not scheduling
 // points are recorded without a value.
 func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name) {
-	known := b.values && (e.Value != 0 || e.Flags&trace.FlagNoDecision == 0)
+	known := e.Flags&trace.FlagValue != 0 || b.values && (e.Value != 0 || e.Flags&trace.FlagNoDecision == 0)
 	switch {
 	case known && e.Flags&trace.FlagPointer != 0:
 		p.sep, p.value = sep, "&"+b.names.Name(trace.Object(e.Value), 0, len(b.tr.Events)).Text
 	case known && e.Size >= 1 && e.Size <= 8:
 		p.sep, p.value = sep, name.Type.Format(e.Value, e.Size)
+		if p.value == "NULL" && b.tr.Header.Target == "go" {
+			p.value = "nil"
+		}
 	case e.Size > 8:
 		p.note = fmt.Sprintf("%d bytes", e.Size)
 	}

@@ -67,7 +67,7 @@ func (b *builder) eventRow(i int, in []turns) Row {
 	return Row{
 		Kind: EventRow, Thread: e.Thread, Event: i, Events: 1,
 		Cell: &Cell{
-			Op: e.Op.String(), Text: p.text(), Brief: p.brief(), Object: p.object, Value: p.value,
+			Op: e.Op.String(), Text: p.text(), Brief: p.brief(), Object: p.object, Value: p.value, After: p.after,
 			Place: at.place, Stack: at.stack, Block: p.block, Shared: shared, Failed: b.failed(i),
 		},
 	}

@@ -13,6 +13,7 @@ type View struct {
 	Strategy string     `json:"strategy,omitempty"` // how the schedule was found
 	Original string     `json:"original,omitempty"` // for a simplified trace, the file it came from
 	Omit     []string   `json:"without,omitempty"`  // omitted calls, CALL@FILE:LINE
+	TryLock  []string   `json:"tryLock,omitempty"`  // lines executed with a lock held, LOCK@FILE:FROM-TO
 	Fault    string     `json:"fault,omitempty"`    // that was injected: its model, amount and event
 	Cost     trace.Cost `json:"cost"`
 	Events   int        `json:"events"` // all recorded events, scheduling points or not
@@ -91,6 +92,7 @@ type Cell struct {
 	Brief  string `json:"brief"`            // the same without its result: `write counter`
 	Object string `json:"object,omitempty"` // the variable, lock or thread involved
 	Value  string `json:"value,omitempty"`  // read, written or returned
+	After  string `json:"after,omitempty"`  // of the object from then on, for memory; empty if unknown
 	Place  int    `json:"place"`
 	Stack  int    `json:"stack"`            // call stack, the place's frame included
 	Block  int    `json:"block"`            // heap block it was about, -1 for none; see View.Blocks

@@ -232,6 +232,9 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 		fmt.Fprintf(w, "simplified: %s%s\n", s.Trace, Unsimplified(s))
 	}
 	fmt.Fprintf(w, "replay:     heddle replay %s\n", wording.Quoted(replay))
+	if f.Why != nil {
+		fmt.Fprintf(w, "why:        %s (heddle explain %s)\n", f.Why.Short, wording.Quoted(replay))
+	}
 	return nil
 }
 

@@ -85,6 +85,14 @@ type Distinct struct {
 	Shown  *trace.Trace  `json:"-"`
 }
 
+// Why is the ordering on which a finding depends, as a few executions have shown it.
+type Why struct {
+	Pattern    string `json:"pattern"`
+	Short      string `json:"short"`
+	Text       string `json:"text"`
+	Executions int    `json:"executions"`
+}
+
 // Unseen is an estimate of the probability that the next execution shows a new behaviour.
 type Unseen struct {
 	Estimate float64 `json:"estimate"`
@@ -106,6 +114,7 @@ type Finding struct {
 	EarlyTimeouts int `json:"early_timeouts,omitempty"`
 	// Race has both sides of a data race, in the order in which they happened.
 	Race []Access `json:"race,omitempty"`
+	Why  *Why     `json:"why,omitempty"` // nil if it is not known
 }
 
 // Access is one side of a data race.
@@ -171,6 +180,9 @@ func foundOf(x *engine.Found) Distinct {
 		for _, side := range []engine.Access{f.Race.First, f.Race.Second} {
 			out.Finding.Race = append(out.Finding.Race, Access{side.Op, side.Where})
 		}
+	}
+	if w := f.Why; w != nil {
+		out.Finding.Why = &Why{w.Pattern, w.Short, w.Text, w.Executions}
 	}
 	if s := x.Simplified; s != nil {
 		out.Shown = s.Recorded

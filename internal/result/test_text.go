@@ -78,6 +78,9 @@ func (p *Printer) testFinding(out *Test) error {
 	if f.Kind == trace.Race.String() && !out.Changed {
 		fmt.Fprintf(w, "Go's race report: heddle replay --race-report %s\n", wording.Quoted(out.Trace))
 	}
+	if f.Why != nil {
+		fmt.Fprintf(w, "why:        %s (heddle explain %s)\n", f.Why.Short, wording.Quoted(out.Trace))
+	}
 	_, err := fmt.Fprintln(w)
 	return err
 }

@@ -89,6 +89,8 @@ const (
 	quietProfile              = 2
 	// mostRecorded bounds the accesses of a recording.
 	mostRecorded = 4_000_000
+	// profiling is the key of phase one's executions; those of phase two have greater ones.
+	profiling = 0
 	// enough executions that had an interleaving and did not fail make it benign, in each of its rounds.
 	enough = 3
 )
@@ -193,7 +195,7 @@ func (c *CTrigger) profile() Request {
 	s := &c.state
 	s.Made++
 	s.Flying++
-	return Request{Observe: true, Plan: c.Recording(s.Made)}
+	return Request{Key: profiling, Observe: true, Plan: c.Recording(s.Made)}
 }
 
 // Recording returns the plan of the recording of phase one with a number, from 1. Threads mostly go on,
@@ -276,7 +278,7 @@ func (c *CTrigger) force(f forcing) Request {
 	if f.Verify == 0 {
 		plan.MaxAccesses = 0
 	}
-	key := 1
+	key := profiling + 1
 	for s.Trying[key] != (forcing{}) {
 		key++
 	}
@@ -334,8 +336,11 @@ func (c *CTrigger) Observe(o *Observation) {
 		return
 	}
 	s.Flying--
-	if !s.Forcing {
-		c.profiled(o)
+	if o.Request.Key == profiling {
+		// Another arm's recording may have ended phase one while this execution was under way.
+		if !s.Forcing {
+			c.profiled(o)
+		}
 		return
 	}
 	f := s.Trying[o.Request.Key]

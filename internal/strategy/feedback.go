@@ -346,6 +346,7 @@ func role(e *trace.Event) (reads, changes bool) {
 func (f *Feedback) learn(events []trace.Event, mine bool) (signature uint64, fresh bool) {
 	type object struct {
 		last          trace.Site
+		pair          [2]trace.Site // added last: loops repeat it
 		reads, writes []trace.Site
 	}
 	objects := map[trace.Object]*object{}
@@ -363,8 +364,9 @@ func (f *Feedback) learn(events []trace.Event, mine bool) (signature uint64, fre
 			objects[e.Object] = x
 			order = append(order, x)
 		}
-		if reads {
-			pairs[[2]trace.Site{x.last, e.Site}] = true
+		if pair := [2]trace.Site{x.last, e.Site}; reads && pair != x.pair {
+			pairs[pair] = true
+			x.pair = pair
 			if !slices.Contains(x.reads, e.Site) {
 				x.reads = append(x.reads, e.Site)
 			}

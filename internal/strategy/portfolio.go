@@ -73,15 +73,30 @@ const (
 	inPlace = 64
 )
 
-// The opening, of a search that has guides, makes about so many executions. Of each of its turns the first
-// guide gets twice as many as the second, and of one turn in openingSamplers one of the samplers as many as
-// that, and of another the third guide, which learns from recordings before it directs anything. The turns begin with single executions, so that each uses what the one before has shown, and grow
-// to a part of 1/openingGrowth of what was made. docs/exploration.md has the figures behind this.
+// The opening, of a search that has guides, makes about openingExecutions. Its turns begin with single
+// executions, so that each uses what the one before has shown, and grow to a part of 1/openingGrowth of
+// what was made.
 const (
 	openingExecutions = 1000
-	openingSamplers   = 4
-	openingGuides     = 2
 	openingGrowth     = 64
+)
+
+// openingTurns are the turns of the opening, over and over: who gets each part of the turn's executions.
+// The parts of a guide that has no more plans are not made, so they go to the others. docs/exploration.md has
+// the figures behind this.
+var openingTurns = [][]opener{
+	{feedbackOpens, racesOpen, ctriggerOpens, feedbackOpens},
+	{feedbackOpens, racesOpen, ctriggerOpens, ctriggerOpens, samplerOpens},
+}
+
+// opener is a guide, an index of Portfolio.arms, or the sampler whose turn it is.
+type opener int
+
+const (
+	feedbackOpens opener = iota
+	racesOpen
+	ctriggerOpens
+	samplerOpens opener = -1
 )
 
 // arm is a sampler, or a search that makes its own plans.
@@ -126,7 +141,8 @@ type recording struct {
 func NewPortfolio(s Setting, samplers ...Sampler) *Portfolio {
 	var guides []guide
 	if len(samplers) == 0 {
-		samplers, guides = Samplers(), []guide{NewFeedback(s), NewRaceDirected(s), NewCTrigger(s)}
+		samplers = Samplers()
+		guides = []guide{feedbackOpens: NewFeedback(s), racesOpen: NewRaceDirected(s), ctriggerOpens: NewCTrigger(s)}
 	}
 	source := source(s.Seed)
 	// The first execution has been planned: it counts as one.
@@ -274,18 +290,18 @@ func (p *Portfolio) guide(o *Observation, mine *arm) (pair bool) {
 		if a.guide == nil {
 			continue
 		}
-		shown, request := *o, *o.Request
+		key := foreign
 		switch {
 		case a == mine:
-			request.Key = o.Request.Key / len(p.arms)
-		case o.Seen != nil || o.Outcome != nil && o.Outcome.Trace != nil:
-			if request.Key != First {
-				request.Key = foreign
-			}
-		default:
+			key = o.Request.Key / len(p.arms)
+		case o.Seen == nil && (o.Outcome == nil || o.Outcome.Trace == nil):
 			continue
+		case o.Request.Key == First:
+			key = First
 		}
-		shown.Request = &request
+		// Copies, which are allocated, only for what a guide sees: most executions are samplers'.
+		shown, request := *o, *o.Request
+		request.Key, shown.Request = key, &request
 		before := a.guide.pairs()
 		a.guide.Observe(&shown)
 		pair = pair || a.guide.pairs() > before
@@ -359,17 +375,14 @@ func (p *Portfolio) nextTurn() []Request {
 // open returns a turn of the opening.
 func (p *Portfolio) open() (plans []Request) {
 	n := 1 + int(p.next)/openingGrowth
-	guides := len(p.arms) - len(p.samplers)
-	for k := range min(guides, openingGuides) {
-		plans = append(plans, promise(k, n))
-	}
-	plans = append(plans, promise(0, n))
-	if guides > openingGuides && p.turn%openingSamplers == openingSamplers/2 {
-		plans = append(plans, promise(openingGuides, n))
-	}
-	if p.turn%openingSamplers == 0 {
-		r := p.plan(guides+p.turn/openingSamplers%len(p.samplers), n)
-		plans = append(plans, r)
+	samplers := p.arms[len(p.arms)-len(p.samplers):]
+	for _, who := range openingTurns[p.turn%len(openingTurns)] {
+		if who != samplerOpens {
+			plans = append(plans, promise(int(who), n))
+			continue
+		}
+		k := p.turn / len(openingTurns) % len(samplers)
+		plans = append(plans, p.plan(len(p.arms)-len(samplers)+k, n))
 	}
 	return plans
 }

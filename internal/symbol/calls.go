@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"cmp"
+	"debug/elf"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/regular"
@@ -29,17 +30,34 @@ type CallSite struct {
 // x86-64 instructions that call or jump directly to these, so it does not find calls through
 // pointers. It skips modules that cannot be read. The result is ordered by site.
 func (t *Table) CallsTo(names []string, entries []trace.Site) []CallSite {
-	t.mu.Lock()
-	var found []CallSite
-	for i := range t.mods {
-		m := t.module(i)
+	return t.callSites(func(i int, m *module) []callsite.Call {
 		wanted := map[uint64]bool{}
 		for _, e := range entries {
 			if e.Module() == i {
 				wanted[e.Offset()] = true
 			}
 		}
-		for _, c := range m.calls(names, wanted) {
+		return m.calls(func(f *elf.File) []callsite.Call { return callsite.Find(f, m.code, names, wanted) })
+	})
+}
+
+// Calls finds the instructions that call a function, also through a pointer, in the modules that
+// match accepts; see callsite.All. It skips modules that cannot be read. The result is ordered by site.
+func (t *Table) Calls(match func(module int) bool) []CallSite {
+	return t.callSites(func(i int, m *module) []callsite.Call {
+		if !match(i) {
+			return nil
+		}
+		return m.calls(func(f *elf.File) []callsite.Call { return callsite.All(f, m.code) })
+	})
+}
+
+func (t *Table) callSites(calls func(i int, m *module) []callsite.Call) []CallSite {
+	t.mu.Lock()
+	var found []CallSite
+	for i := range t.mods {
+		m := t.module(i)
+		for _, c := range calls(i, m) {
 			s := CallSite{Site: trace.MakeSite(i, c.After), Jump: c.Jump}
 			if entry, name := m.functionAt(c.After - 1); entry != 0 {
 				s.Entry, s.Name = trace.MakeSite(i, entry), name
@@ -94,8 +112,8 @@ func (m *module) functionAt(addr uint64) (entry uint64, name string) {
 	return 0, ""
 }
 
-// calls finds calls in the module's file: see callsite.Find.
-func (m *module) calls(names []string, wanted map[uint64]bool) []callsite.Call {
+// calls returns what find finds in the module's file.
+func (m *module) calls(find func(*elf.File) []callsite.Call) []callsite.Call {
 	if m.err != nil {
 		return nil // the file is not the one that ran
 	}
@@ -104,5 +122,5 @@ func (m *module) calls(names []string, wanted map[uint64]bool) []callsite.Call {
 		return nil
 	}
 	defer f.Close()
-	return callsite.Find(f.File, m.code, names, wanted)
+	return find(f.File)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/heddle-dev/heddle/internal/abi"
@@ -58,6 +59,8 @@ type Objects struct {
 	golang bool
 	types  goTypes
 
+	tried []string // trace.Header.TryLock
+
 	mu    sync.Mutex
 	cache map[objectKey]Name
 	asked map[trace.ThreadID]asked
@@ -94,7 +97,7 @@ func (t *Table) Objects(tr *trace.Trace) *Objects {
 	if tr.Header.Target == "go" {
 		blocks = nil // types name Go's objects better
 	}
-	return &Objects{t: t, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, events: tr.Events, blocks: newBlockIndex(blocks), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}, asked: map[trace.ThreadID]asked{}}
+	return &Objects{t: t, tried: tr.Header.TryLock, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, events: tr.Events, blocks: newBlockIndex(blocks), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}, asked: map[trace.ThreadID]asked{}}
 }
 
 // Name names the size bytes at obj (0 for locks and other things whose extent is not
@@ -237,6 +240,9 @@ func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
 		text := fmt.Sprintf("%s fd %d", kind, fd)
 		if kind == "loader" {
 			text = [...]string{abi.LoaderLock: "the loader's lock", abi.LoaderList: "the loader's list"}[obj&1]
+		}
+		if kind == trace.ChannelTried && fd < len(o.tried) {
+			text, _, _ = strings.Cut(o.tried[fd], "@")
 		}
 		return newName(text, "")
 	}

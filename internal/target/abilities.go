@@ -93,6 +93,31 @@ type Omission struct {
 	Times uint64 // how often it was omitted, over all executions so far
 }
 
+// LockTrier is the ability to execute lines of the program with a lock held, as an experiment. The lines were
+// named when the target was started.
+type LockTrier interface {
+	// TriedLocks returns the ranges of lines, in the order in which they were named.
+	TriedLocks() []TriedLock
+}
+
+// TriedLock is a lock that threads hold in a range of lines.
+type TriedLock struct {
+	Range   string // as the user wrote it, LOCK@FILE:FROM-TO
+	Lock    string
+	Lines   string // FILE:FROM-TO
+	Own     bool   // the program has no variable of that name: it is a lock of its own
+	Times   uint64 // how often a thread entered the range, over all executions so far
+	Nearest string // the lines nearest to the range in which heddle sees the program, "line 3 and 7"
+}
+
+// Name returns the lock's name, and says if it is not the program's.
+func (l TriedLock) Name() string {
+	if l.Own {
+		return l.Lock + ", a lock of its own,"
+	}
+	return l.Lock
+}
+
 // Debuggable is the ability to run one execution with gdb or lldb attached to its process.
 type Debuggable interface {
 	// Debug runs one execution as Target.Run does and returns when the debugger has ended. ended
@@ -106,6 +131,7 @@ type Debuggable interface {
 type Debugger struct {
 	Path string
 	LLDB bool
+	At   *int // the event of the trace after which to stop first; nil for main
 }
 
 // DebugLaunchable is the ability to run one execution in a process that a debugger starts, as Delve

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 15,
+  HD_ABI_VERSION = 17,
   HD_POINTS_VERSION = 8,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -32,6 +32,8 @@ enum {
   // A call inside a function defined in a library's header. It is omitted if the call to that
   // function is omitted; the function's caller may be in a header too.
   HD_OMITTED_CALLER = HD_MAX_OMITTED,
+  HD_MAX_TRIED = 32,           // ranges of lines in which a lock is tried (--try-lock)
+  HD_MAX_TRIED_SITES = 16384,  // return addresses of the calls in functions with such lines
 };
 
 // The environment of a C or C++ program ends with padding variables; the first one's name starts
@@ -120,6 +122,8 @@ enum hd_class {
   HD_OP(ATOMIC_RMW,     86, "atomic rmw",         ARMW)  /* exchange and fetch-ops; value = new, aux = old */ \
   HD_OP(ATOMIC_CAS,     87, "atomic cas",         ARMW)  /* result 1 success, 0 failure; value = seen before */ \
   HD_OP(ATOMIC_FENCE,   88, "fence",              SYNC) \
+  HD_OP(FUNCTION_ENTRY, 90, "function entry",     NONE)  /* recorded with HD_PLAN_FUNCTIONS, never a scheduling decision; pc = in the function, object = its stack pointer */ \
+  HD_OP(FUNCTION_EXIT,  91, "function exit",      NONE)  /* likewise, with the pc and object of its entry; result = 0, or 1 if the function was left by longjmp: then the event comes with the thread's next call or return */ \
   HD_OP(MALLOC,         92, "malloc",             NONE)  /* recorded, never a scheduling decision; object = block, size = bytes */ \
   HD_OP(FREE,           93, "free",               WRITE) /* object = block, size = bytes; a scheduling point if its site is in the point set */ \
   HD_OP(RWLOCK_TIMEDRDLOCK, 96, "timed read lock",  ACQ) /* result = 0 or ETIMEDOUT */ \
@@ -228,6 +232,7 @@ enum hd_fd_kind {
   HD_FD_FILE,    // a regular file or directory; the hash is of its position in the order of first use
   HD_FD_EXTERNAL, // a terminal, a FIFO, …: the other end is in another process
   HD_FD_LOADER,  // not a descriptor: the loader's locks, in the order of enum hd_loader_lock
+  HD_FD_TRIED,   // not a descriptor: a lock of heddle's own (--try-lock); for the descriptor, the first range with it
 };
 enum hd_loader_lock {
   HD_LOADER_LOCK, // the lock of dlopen and dlclose, held while constructors and destructors run
@@ -273,6 +278,7 @@ enum hd_event_flags {
   HD_EV_LIBRARY   = 1u << 7, // YIELD by which a library such as libomp waits; its text called it, or the program's call of it is in progress
   HD_EV_OFFERED   = 1u << 8, // the thread of the previous event was enabled and stood before a YIELD with LIBRARY: the switch is not a preemption
   HD_EV_POINTER   = 1u << 14, // value is the name of a place in memory (HD_REGION_SHIFT), in place of its address; the controller sets it for C programs
+  HD_EV_VALUE     = 1u << 13, // Go: the value of a plain access is known, and size is that of the accessed variable
 };
 
 struct hd_event {
@@ -361,6 +367,7 @@ enum hd_plan_flags {
   HD_PLAN_SPURIOUS = 1u << 8, // explore spurious wake-ups of condition and futex waits
   HD_PLAN_HASTE    = 1u << 9, // Go tests: report no leak if a remaining goroutine may still continue
   HD_PLAN_VALUES   = 1u << 14, // with ACCESSES: every access of the execution with its value, repeated ones and those while no other thread exists included
+  HD_PLAN_FUNCTIONS = 1u << 15, // with VALUES: function entries and exits
   HD_PLAN_WATCH    = 1u << 10, // find data races in place, and count the accesses of each memory instruction
 };
 
@@ -671,6 +678,18 @@ struct hd_omitted_site {
   uint32_t which; // index into omitted_times, or HD_OMITTED_CALLER
   uint32_t pad;
 };
+// A range of lines that threads execute with a lock held, as an experiment.
+struct hd_tried_range {
+  uint64_t mutex; // address of the program's pthread_mutex_t; 0: a lock of the runtime's own
+  uint32_t own;   // number of the runtime's lock: index of the first range with it
+  uint32_t pad;
+};
+// A call in a function that contains lines of tried ranges. Sets are masks of indices into tried_ranges.
+struct hd_tried_site {
+  uint64_t pc;    // return address
+  uint32_t in;    // ranges that contain the call
+  uint32_t of;    // ranges of the call's function, at least those of in
+};
 struct hd_shm {
   uint64_t magic;        // set before start [C]
   uint32_t abi;          // HD_ABI_VERSION, set before start [C]; the runtime refuses another
@@ -705,6 +724,13 @@ struct hd_shm {
   uint32_t pad_ignored;
   struct hd_omitted_site omitted_sites[HD_MAX_OMITTED_SITES]; // [C], likewise
   uint64_t omitted_times[HD_MAX_OMITTED]; // [R], how often each call was omitted
+  // Locks to try (--try-lock).
+  uint32_t ntried, ntried_sites; // [C], after READY and before the first plan
+  uint64_t tried_own;    // [R], before the first event: address of the runtime's lock number 0
+  uint64_t tried_stride; // [R], bytes from one to the next
+  struct hd_tried_range tried_ranges[HD_MAX_TRIED]; // [C], likewise
+  struct hd_tried_site tried_sites[HD_MAX_TRIED_SITES]; // [C], likewise
+  uint64_t tried_times[HD_MAX_TRIED]; // [R], how often a thread reached each range from outside
   // Modules that an execution has loaded while it ran. [C] writes the paths and build ids it knows
   // after READY and before the first plan; [R] appends new modules, each entry before the count.
   uint32_t nlate;

@@ -271,7 +271,7 @@ func (o *oracle) statement(i int) atomicity.Statement {
 func TestAgainstDefinitions(t *testing.T) {
 	t.Parallel()
 	feasible, exercised, raced, reasons := 0, 0, 0, map[atomicity.Pruned]int{}
-	for seed := range uint64(1000) {
+	for seed := range uint64(1250) {
 		run := tracegen.Random(seed, tracegen.Shape{Threads: 2 + int(seed%3), Length: 20 + int(seed%30), Stay: int(seed*37) % 90})
 		p := atomicity.NewProfile()
 		p.Add(run.Trace, nil)

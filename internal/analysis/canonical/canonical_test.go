@@ -101,8 +101,8 @@ func TestCanonical(t *testing.T) {
 	if one != other {
 		t.Errorf("two schedules:\n%s\n%s", one, other)
 	}
-	want := `heddle sanitized trace 2
-target "c" build "b1" complete true instrumented true values true
+	want := `heddle sanitized trace 3
+target "c" build "b1" complete true instrumented true values true functions false
 module prog path "/src/prog" build ""
 thread T0 events 3 bytes 99
 malloc prog+0x5c0 T0:h1+0 16 -
@@ -156,8 +156,10 @@ func TestFirstUse(t *testing.T) {
 	id := b.spawn(0, 1)
 	b.write(id, heap(5<<24|8), 1)
 	b.write(0, heap(4<<24), 1)
+	b.add(trace.Event{Op: trace.OpWrite, Object: heap(4 << 24), Size: 8, Value: 1, Flags: trace.FlagValue})
 	s := written(t, b.sanitized(t))
-	for _, want := range []string{"T0.1:f1+8 8 0x1\n", "T0:f1+0 8 0x1\n"} {
+	// Without the flag, a value is not known.
+	for _, want := range []string{"T0.1:f1+8 8 -\n", "T0:f1+0 8 -\n", "T0:f1+0 8 0x1\n"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("no %q in\n%s", want, s)
 		}
@@ -341,7 +343,7 @@ func TestFile(t *testing.T) {
 	}
 	for _, damaged := range []string{
 		"", text[:40], text[:len(text)-4], text + "x\n",
-		strings.Replace(text, "trace 2", "trace 1", 1),
+		strings.Replace(text, "trace 3", "trace 1", 1),
 		strings.Replace(text, "T0.2 ", "T0.0 ", 1),
 		strings.Replace(text, "bytes 141", "bytes 9999999", 1),
 		strings.Replace(text, "ending clean", "ending happy", 1),

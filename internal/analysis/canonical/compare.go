@@ -111,7 +111,8 @@ type Names interface {
 // Compare compares an execution with the golden one, thread by thread, event by event. Within a
 // thread, events are compared up to the first control deviation: after it, no event of one
 // execution corresponds to any of the other by its position, so the rest is counted as not
-// compared. golden and other translate names, and may be nil.
+// compared. golden and other translate names, and may be nil. If only one execution has entries and
+// exits of functions, they are not compared.
 func Compare(ctx context.Context, a, b *Execution, golden, other Names) (*Comparison, error) {
 	c := &Comparison{First: -1, Ordered: b.store != nil, Outcome: outcome(&a.Ending, &b.Ending)}
 	type pair struct{ a, b *Thread }
@@ -148,6 +149,9 @@ func Compare(ctx context.Context, a, b *Execution, golden, other Names) (*Compar
 			}
 			if p.b != nil {
 				t.Name, t.Other, t.b = p.b.Name, p.b.Events, b.lines(p.b)
+			}
+			if a.Functions != b.Functions {
+				t.a, t.b = withoutCalls(t.a), withoutCalls(t.b)
 			}
 			c.Threads[i], err = t.run()
 			return err
@@ -269,6 +273,28 @@ func next(l lines) ([]byte, int, error) {
 	}
 	return line, index, err
 }
+
+// uncalled are the lines of a thread but for the entries and exits of functions.
+type uncalled struct{ lines }
+
+func withoutCalls(l lines) lines {
+	if l == nil {
+		return nil
+	}
+	return uncalled{l}
+}
+
+func (u uncalled) next() ([]byte, int, error) {
+	for {
+		line, index, err := u.lines.next()
+		op, _, _ := bytes.Cut(line, []byte{' '})
+		if err != nil || string(op) != calls[0] && string(op) != calls[1] {
+			return line, index, err
+		}
+	}
+}
+
+var calls = [2]string{opName(trace.OpFunctionEntry), opName(trace.OpFunctionExit)}
 
 // sized are the operations whose size the program computes, so that another one is a deviation in data.
 var sized = []string{trace.OpMalloc.String(), trace.OpFree.String(), opName(trace.OpReadRange), opName(trace.OpWriteRange)}

@@ -16,10 +16,12 @@ type Execution struct {
 	// Instrumented is false if the trace has synchronisation only.
 	Instrumented bool
 	// Values is false if repeated accesses may be missing: which ones depends on the schedule.
-	Values  bool
-	Modules []Module // those that events refer to, by name
-	Threads []Thread // breadth first over the spawn tree
-	Ending  Ending
+	Values bool
+	// Functions reports whether the trace has entries and exits of functions.
+	Functions bool
+	Modules   []Module // those that events refer to, by name
+	Threads   []Thread // breadth first over the spawn tree
+	Ending    Ending
 
 	store *store      // of Sanitize
 	file  io.ReaderAt // of Open

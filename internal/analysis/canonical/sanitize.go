@@ -54,6 +54,7 @@ func Sanitize(src Source, memory int64) (*Execution, error) {
 		x.Close()
 		return nil, err
 	}
+	x.Functions = s.functions
 	for i := range s.names.threads {
 		if n := s.store.threads[i].events; n > 0 {
 			x.Threads = append(x.Threads, Thread{Name: s.names.threads[i].name, Events: n, Bytes: s.store.threads[i].bytes, section: i})
@@ -80,6 +81,8 @@ type sanitizer struct {
 	names *names
 	store *store
 	line  []byte
+
+	functions bool // there was an entry of a function
 }
 
 func (s *sanitizer) read(src Source) error {
@@ -96,6 +99,7 @@ func (s *sanitizer) read(src Source) error {
 			if ops.Does(ev.Op) == ops.Allocate {
 				s.names.allocate(ev)
 			}
+			s.functions = s.functions || ev.Op.IsCall()
 			if s.event(ev) {
 				if err := s.store.add(int(ev.Thread), events, s.line); err != nil {
 					return err
@@ -124,7 +128,7 @@ func (s *sanitizer) event(ev *trace.Event) bool {
 	if spec.Does == ops.Exchange && ev.Size < 8 { // one of 8 bytes may be an address, which the trace does not tell
 		line = s.data(append(line, " was="...), ev.Aux, ev)
 	}
-	if ev.Size == 16 && (ev.Op == trace.OpRead || ev.Op == trace.OpWrite) {
+	if (ev.Size == 16 || ev.Size == 24) && (ev.Op == trace.OpRead || ev.Op == trace.OpWrite) { // a slice of Go's has 24
 		line = strconv.AppendUint(append(line, " high=0x"...), ev.Aux, 16)
 	}
 	if ev.Result != 0 && spec.Does != ops.Arrive {
@@ -142,6 +146,9 @@ func keeps(spec *ops.Spec, ev *trace.Event) bool {
 	if ev.Flags&trace.FlagForced != 0 || spec.Of == ops.Futex || spec.Of == ops.SyncVar {
 		return false
 	}
+	if ev.Op.IsCall() {
+		return true
+	}
 	switch spec.Does {
 	case ops.None, ops.Finish, ops.Resume, ops.Leave, ops.Depart, ops.Announce, ops.Continue, ops.Sleep:
 		return false
@@ -153,6 +160,8 @@ func keeps(spec *ops.Spec, ev *trace.Event) bool {
 // happened to do, such as arrivals at a barrier or the thread that a signal woke, are omitted.
 func (s *sanitizer) value(dst []byte, spec *ops.Spec, ev *trace.Event) []byte {
 	switch {
+	case ev.Op.IsAccess() && s.names.target == "go" && ev.Flags&trace.FlagValue == 0:
+		return append(dst, '-')
 	case spec.Value == ops.ThreadNumber:
 		return append(dst, s.names.thread(trace.ThreadID(ev.Value))...)
 	case ev.Op == trace.OpReadRange || ev.Op == trace.OpWriteRange:

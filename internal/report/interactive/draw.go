@@ -22,6 +22,7 @@ var keys = [][2]string{
 	{"space b", "a screen forwards, backwards"},
 	{"g G", "the beginning, the end"},
 	{"s", "below the table: source, call stack, nothing"},
+	{"d", "copy the command for a debugger at the event; again: another"},
 	{"?", "this help"},
 	{"q", "quit"},
 }

@@ -3,6 +3,7 @@ package interactive
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/term"
 	"github.com/heddle-dev/heddle/internal/testing/reporttest"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // reader is a user at a simulated screen.
@@ -43,6 +45,37 @@ func newReader(t testing.TB, v *report.View, width, height int) *reader {
 	r := &reader{t: t, screen: s, m: newModel(v, Options{Draw: term.Options{Unicode: true, Color: true}, Source: source}, width, height)}
 	r.m.draw(s)
 	return r
+}
+
+// The command for a debugger is the one for the event, and the failure's at the end.
+func TestDebugger(t *testing.T) {
+	r := newReader(t, viewOf(t, "lost_update"), 100, 30)
+	r.press("d")
+	if want := "no debugger: the trace has no program"; r.m.message != want {
+		t.Errorf("%q, want %q", r.m.message, want)
+	}
+	h := trace.Header{Target: "c"}
+	r.m.opt.Debuggers = func(event int) (lines []string) {
+		for _, d := range report.DebuggerCommands(&h, "a b.hdl") {
+			if lines = append(lines, d.Line()); event < r.m.v.Events {
+				lines[len(lines)-1] = d.At(strconv.Itoa(event))
+			}
+		}
+		return lines
+	}
+	for _, c := range [][2]string{
+		{"gjjd", "heddle replay --gdb --at 2 'a b.hdl'"}, {"d", "heddle replay --gdb=lldb --at 2 'a b.hdl'"}, {"d", "heddle replay --gdb --at 2 'a b.hdl'"},
+		{"jd", "heddle replay --gdb --at 3 'a b.hdl'"}, {"Gd", "heddle replay --gdb 'a b.hdl'"},
+	} {
+		r.press(c[0])
+		if r.m.message != c[1] || r.m.command != c[1] {
+			t.Errorf("%s: %q, want %q", c[0], r.m.message, c[1])
+		}
+	}
+	h.Target = "go"
+	if r.press("d"); r.m.command != "heddle replay --dlv 'a b.hdl'" {
+		t.Errorf("%q", r.m.command)
+	}
 }
 
 // press presses keys: letters, or one of the names of named.

@@ -2,6 +2,7 @@ package interactive
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,9 @@ type Options struct {
 	Source func(file string, line int) (text string, ok bool)
 	// Event is where to begin; nil for the beginning.
 	Event *int
+	// Debuggers returns the command lines that open debuggers at an event, or at the end if there is no event of that
+	// number; nil if the trace has no program.
+	Debuggers func(event int) []string
 }
 
 // pane is what is shown below the table.
@@ -52,6 +56,8 @@ type model struct {
 	help    bool
 	below   pane
 	message string // about the last key
+	command string // the debugger's command that was shown last
+	copied  bool   // the command has been copied to the clipboard
 
 	width, height int // of the screen
 }
@@ -315,8 +321,30 @@ func (m *model) toggleAll() {
 	m.arrange()
 }
 
+// showDebugger shows the command that opens a debugger at the current event; when it is asked for again, the
+// next debugger's.
+func (m *model) showDebugger() {
+	event := m.v.Events
+	if r := m.row(); r != nil {
+		event = r.Event
+	}
+	var commands []string
+	if m.opt.Debuggers != nil {
+		commands = m.opt.Debuggers(event)
+	}
+	if len(commands) == 0 {
+		m.message = "no debugger: the trace has no program"
+		return
+	}
+	m.command, m.copied = commands[(slices.Index(commands, m.command)+1)%len(commands)], false
+	m.message = m.command
+}
+
 // status describes the position.
 func (m *model) status() string {
+	if m.command != "" && m.message == m.command {
+		return m.command // whole, to be read off
+	}
 	var parts []string
 	if r := m.row(); r == nil {
 		parts = append(parts, "the end")

@@ -9,8 +9,9 @@ import (
 	"github.com/heddle-dev/heddle/internal/report"
 )
 
-// Show lets the user step through a view on heddle's terminal, until they quit or ctx is cancelled.
-func Show(ctx context.Context, v *report.View, opt Options) error {
+// Show lets the user step through a view on heddle's terminal, until they quit or ctx is cancelled. It
+// returns the last debugger's command that they asked for, if any.
+func Show(ctx context.Context, v *report.View, opt Options) (command string, err error) {
 	// Locales that tcell does not know show at least ASCII.
 	tcell.SetEncodingFallback(tcell.EncodingFallbackASCII)
 	screen, err := tcell.NewScreen()
@@ -18,15 +19,14 @@ func Show(ctx context.Context, v *report.View, opt Options) error {
 		err = screen.Init()
 	}
 	if err != nil {
-		return fmt.Errorf("cannot use this terminal: %w; heddle show draws the trace as text", err)
+		return "", fmt.Errorf("cannot use this terminal: %w; heddle show draws the trace as text", err)
 	}
 	defer screen.Fini()
-	run(ctx, screen, v, opt)
-	return nil
+	return run(ctx, screen, v, opt), nil
 }
 
 // run shows a view on a screen that has been initialised.
-func run(ctx context.Context, screen tcell.Screen, v *report.View, opt Options) {
+func run(ctx context.Context, screen tcell.Screen, v *report.View, opt Options) (command string) {
 	defer context.AfterFunc(ctx, func() { _ = screen.PostEvent(tcell.NewEventInterrupt(nil)) })()
 	width, height := screen.Size()
 	m := newModel(v, opt, width, height)
@@ -34,16 +34,21 @@ func run(ctx context.Context, screen tcell.Screen, v *report.View, opt Options) 
 		m.draw(screen)
 		switch e := screen.PollEvent().(type) {
 		case nil:
-			return // the screen has ended
+			return m.command // the screen has ended
 		case *tcell.EventResize:
 			m.resize(e.Size())
 			screen.Sync()
 		case *tcell.EventKey:
 			if m.key(e) {
-				return
+				return m.command
+			}
+			if m.command != "" && !m.copied {
+				screen.SetClipboard([]byte(m.command)) // terminals without OSC 52 ignore it
+				m.copied = true
 			}
 		}
 	}
+	return m.command
 }
 
 // key carries out a key, and reports whether it ends the program.
@@ -112,6 +117,8 @@ func (m *model) key(e *tcell.EventKey) (quit bool) {
 			m.first()
 		case 'G':
 			m.at = len(m.rows)
+		case 'd':
+			m.showDebugger()
 		case 's':
 			m.below = (m.below + 1) % panes
 		case '?':

@@ -91,6 +91,9 @@ func (d *document) summary() {
 	if len(v.Omit) > 0 {
 		d.printf(", without %s", span(strings.Join(v.Omit, ", ")))
 	}
+	if len(v.TryLock) > 0 {
+		d.printf(", as if locked: %s", span(strings.Join(v.TryLock, ", ")))
+	}
 	d.printf(".\n\n")
 	if f := v.Failure; f != nil && f.Object != "" {
 		d.printf("Concerns: %s\n\n", span(f.Object))

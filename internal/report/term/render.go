@@ -147,6 +147,9 @@ func (d *drawing) heading() {
 	if len(d.v.Omit) > 0 {
 		d.text("without "+strings.Join(d.v.Omit, ", "), plain, "")
 	}
+	if len(d.v.TryLock) > 0 {
+		d.text("as if locked: "+strings.Join(d.v.TryLock, ", "), plain, "")
+	}
 	// A simplified trace's strategy repeats where it comes from.
 	how := strings.TrimPrefix(d.v.Strategy, "simplified from ")
 	imported := strings.HasPrefix(how, "imported from ")

@@ -22,15 +22,68 @@ type Call struct {
 // x86-64 instructions that call or jump directly to these, so it does not find calls through
 // pointers. code lists the file's functions.
 func Find(f *elf.File, code elffile.Symtab, names []string, wanted map[uint64]bool) []Call {
+	return find(f, code, func(name string) bool { return slices.Contains(names, name) }, wanted)
+}
+
+// All returns the instructions in the code of f that call any function, also through a pointer. It
+// does not decode instructions, so some of the addresses may be inside of one.
+func All(f *elf.File, code elffile.Symtab) []Call {
+	out := find(f, code, func(string) bool { return true }, map[uint64]bool{})
+	if f.Machine != elf.EM_X86_64 {
+		return nil
+	}
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_EXECINSTR == 0 || s.Type == elf.SHT_NOBITS {
+			continue
+		}
+		if b, err := s.Data(); err == nil {
+			out = elfBytes{s.Addr, b}.indirect(out)
+		}
+	}
+	return slices.DeleteFunc(out, func(c Call) bool { return c.Jump })
+}
+
+// indirect finds call instructions whose operand is a register or memory that a register points to.
+func (p elfBytes) indirect(out []Call) []Call {
+	for i := 0; i+2 <= len(p.b); i++ {
+		if p.b[i] != 0xff || p.b[i+1]>>3&7 != 2 {
+			continue
+		}
+		n := 2
+		mod, rm := p.b[i+1]>>6, p.b[i+1]&7
+		switch {
+		case mod == 3:
+			out = append(out, Call{After: p.addr + uint64(i+n)})
+			continue
+		case mod == 0 && rm == 5:
+			continue // relative to the instruction: see calls
+		case rm == 4: // a scaled index
+			n++
+			if mod == 0 && i+2 < len(p.b) && p.b[i+2]&7 == 5 {
+				n += 4
+			}
+		}
+		switch mod {
+		case 1:
+			n++
+		case 2:
+			n += 4
+		}
+		out = append(out, Call{After: p.addr + uint64(i+n)})
+	}
+	return out
+}
+
+func find(f *elf.File, code elffile.Symtab, named func(string) bool, wanted map[uint64]bool) []Call {
 	if f.Machine != elf.EM_X86_64 {
 		return nil
 	}
 	for i := range code {
-		if s := &code[i]; slices.Contains(names, s.Name) {
+		if s := &code[i]; named(s.Name) {
 			wanted[s.Addr] = true
 		}
 	}
-	slots := importSlots(f, names)
+	slots := importSlots(f, named)
 	if len(slots) == 0 && len(wanted) == 0 {
 		return nil
 	}
@@ -106,8 +159,8 @@ func (p elfBytes) calls(slots, wanted map[uint64]bool, out []Call) []Call {
 }
 
 // importSlots returns the addresses in the global offset table into which the loader stores the
-// functions called names.
-func importSlots(f *elf.File, names []string) map[uint64]bool {
+// functions that named accepts.
+func importSlots(f *elf.File, named func(string) bool) map[uint64]bool {
 	symbols, err := f.DynamicSymbols()
 	if err != nil {
 		return nil
@@ -125,7 +178,7 @@ func importSlots(f *elf.File, names []string) map[uint64]bool {
 			slot, info := f.ByteOrder.Uint64(b), f.ByteOrder.Uint64(b[8:])
 			switch elf.R_X86_64(info & 0xffffffff) {
 			case elf.R_X86_64_JMP_SLOT, elf.R_X86_64_GLOB_DAT:
-				if n := int(info >> 32); n >= 1 && n <= len(symbols) && slices.Contains(names, symbols[n-1].Name) {
+				if n := int(info >> 32); n >= 1 && n <= len(symbols) && named(symbols[n-1].Name) {
 					slots[slot] = true
 				}
 			}

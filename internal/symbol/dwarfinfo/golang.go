@@ -33,7 +33,7 @@ func (d *Info) GoType(addr, base uint64, name string) *Type {
 		if !ok {
 			continue
 		}
-		if e := at.entry(); e != nil && goname.Short(at.d.text(e, dwarf.AttrName)) == goname.Short(name) {
+		if e := at.entry(); e != nil && goname.Unqualified(at.d.text(e, dwarf.AttrName)) == goname.Unqualified(name) {
 			return at.typ()
 		}
 	}
@@ -60,7 +60,7 @@ func (d *Info) GoMoved(pc uint64, line int, typ string) string {
 		return ""
 	}
 	names := map[string]bool{}
-	u.goMoved(rd, e, line, "*"+goname.Short(typ), names, 0)
+	u.goMoved(rd, e, line, "*"+goname.Unqualified(typ), names, 0)
 	if len(names) != 1 {
 		return ""
 	}
@@ -72,7 +72,7 @@ func (d *Info) GoMoved(pc uint64, line int, typ string) string {
 }
 
 // goMoved collects the variables of a function that were moved to the heap where they are
-// declared at line, with a pointer of the type called typ.
+// declared at line, with a pointer of the type typ, unqualified.
 func (u *unit) goMoved(rd *dwarf.Reader, e *dwarf.Entry, line int, typ string, names map[string]bool, depth int) {
 	if depth > maxDepth {
 		rd.SkipChildren()
@@ -86,7 +86,7 @@ func (u *unit) goMoved(rd *dwarf.Reader, e *dwarf.Entry, line int, typ string, n
 			if !moved || about.typ.d == nil || u.declLine(c) != line {
 				break
 			}
-			if p := about.typ.entry(); p != nil && goname.Short(about.typ.d.text(p, dwarf.AttrName)) == typ {
+			if p := about.typ.entry(); p != nil && goname.Unqualified(about.typ.d.text(p, dwarf.AttrName)) == typ {
 				names[name] = true
 			}
 		case dwarf.TagLexDwarfBlock:

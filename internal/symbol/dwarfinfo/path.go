@@ -2,6 +2,7 @@ package dwarfinfo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
@@ -23,6 +24,20 @@ func (p Place) OfName() string {
 		return ""
 	}
 	return p.of.Scope + goname.Short(p.of.Name)
+}
+
+// Mutex reports whether the path names a mutex of Pthreads, C11 or C++ as a whole. Each begins with
+// glibc's, so its address is that of a pthread_mutex_t.
+func (p Place) Mutex() bool {
+	const size = 40 // of pthread_mutex_t on x86-64
+	t := p.of
+	if p.rest != 0 || t == nil || t.Size != size {
+		return false
+	}
+	if t.Kind == Union { // pthread_mutex_t and mtx_t; no other of glibc's types has this size
+		return slices.ContainsFunc(t.fields, func(f field) bool { return f.name == "__align" })
+	}
+	return t.Kind == Struct && strings.HasPrefix(t.Scope, "std::") && (t.Name == "mutex" || t.Name == "recursive_mutex")
 }
 
 func (p Place) String() string {

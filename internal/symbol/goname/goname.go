@@ -129,3 +129,10 @@ func Short(name string) string {
 	}
 	return importPath.ReplaceAllString(unescape(name), "")
 }
+
+var qualifier = regexp.MustCompile(`[^][(){},;*&\s]*\.`)
+
+// Unqualified returns the name of a Go type without packages. Go's runtime knows a type by the name of its
+// package, and debug information by the import path, whose last element can differ: a major version, a
+// directory with an underscore.
+func Unqualified(name string) string { return qualifier.ReplaceAllString(name, "") }

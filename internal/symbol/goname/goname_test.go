@@ -56,3 +56,20 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+func TestUnqualified(t *testing.T) {
+	for _, c := range [][2]string{
+		{"example.com/deep/p%2ev2.T", "p.T"},
+		{"*example.com/x/lost_update.Account", "*lostupdate.Account"},
+		{"map[example.com/a/v2.K][]example.com/c.V", "map[a.K][]c.V"},
+		{"p.Queue[example.com/x/go-q.T]", "p.Queue[q.T]"},
+		{"struct { F uintptr; X *example.com/x/v3.T }", "struct { F uintptr; X *x.T }"},
+	} {
+		if a, b := Unqualified(c[0]), Unqualified(c[1]); a != b || a == c[0] {
+			t.Errorf("%q and %q", a, b)
+		}
+	}
+	if a, b := Unqualified("p.T"), Unqualified("p.U"); a == b {
+		t.Errorf("%q and %q", a, b)
+	}
+}

@@ -51,6 +51,9 @@ type Config struct {
 	// Omit lists synchronisation calls to omit, CALL@FILE:LINE each. They return success at once
 	// and leave no event; the unlock that belongs to an omitted lock is omitted too.
 	Omit []string
+	// TryLock lists ranges of lines that threads execute with a lock held, LOCK@FILE:FROM-TO each. LOCK is a
+	// mutex among the program's variables, or else a lock of its own, which ranges with the same name share.
+	TryLock []string
 
 	// ExpectOutput and Oracle judge the output of executions. They are those of trace.Header, in
 	// whose copies in recordings the caller finds them.
@@ -84,12 +87,15 @@ type Target struct {
 	isolation    Isolation     // in use
 	omittedSites []omittedSite // of cfg.Omit, once resolved
 	omittedTimes []uint64      // how often each was omitted, in processes that have ended
+	tries        *tries        // cfg.TryLock, once resolved
+	triedTimes   []uint64      // how often each range was entered, in processes that have ended
 }
 
 var (
 	_ target.Target     = (*Target)(nil)
 	_ target.Stillness  = (*Target)(nil)
 	_ target.Omitter    = (*Target)(nil)
+	_ target.LockTrier  = (*Target)(nil)
 	_ target.Debuggable = (*Target)(nil)
 	_ target.Replicator = (*Target)(nil)
 )
@@ -98,7 +104,8 @@ var (
 type RefusedError = ipc.RefusedError
 
 // Start launches the program and waits until it has stopped at main. A *RefusedError says in one
-// sentence why heddle cannot run the program, a *OmitError what is wrong with Config.Omit.
+// sentence why heddle cannot run the program, a *OmitError or *TryLockError what is
+// wrong with Config.Omit or Config.TryLock.
 func Start(ctx context.Context, cfg Config) (*Target, error) {
 	if cfg.Env == nil {
 		cfg.Env = os.Environ()
@@ -111,6 +118,12 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 	}
 	if err := CheckOmit(cfg.Omit); err != nil {
 		return nil, err
+	}
+	if err := CheckTryLock(cfg.TryLock); err != nil {
+		return nil, err
+	}
+	if len(cfg.Omit) > 0 && len(cfg.TryLock) > 0 {
+		return nil, badTry("calls cannot be omitted (--omit) while a lock is tried (--try-lock)")
 	}
 	t := &Target{cfg: cfg}
 	t.loop = ipc.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Again: t.again}
@@ -136,6 +149,7 @@ func (t *Target) describe() error {
 		EnvDigest:    ipc.EnvDigest(t.cfg.Env),
 		Surroundings: ipc.Surroundings(t.cfg.Env),
 		Omit:         t.cfg.Omit,
+		TryLock:      t.cfg.TryLock,
 		ExpectOutput: t.cfg.ExpectOutput,
 		Oracle:       t.cfg.Oracle,
 	}
@@ -214,7 +228,7 @@ func (t *Target) WatchesRaces() bool { return true }
 // change a file, is unsupported. A program that needs more than Snapshot may share memory or
 // processes with what runs beside it.
 func (t *Target) Replica() func(context.Context) (target.Target, error) {
-	if t.isolation != Snapshot || len(t.cfg.Omit) > 0 { // the target counts what is omitted
+	if t.isolation != Snapshot || len(t.cfg.Omit) > 0 || len(t.cfg.TryLock) > 0 { // the target counts what is omitted and tried
 		return nil
 	}
 	cfg := t.cfg

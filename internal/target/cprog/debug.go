@@ -20,7 +20,7 @@ import (
 	"github.com/heddle-dev/heddle/schedule"
 )
 
-// These define heddle-where, heddle-next and heddle-frame, attach, and run to main. The
+// These define heddle-where, heddle-next, heddle-goto and heddle-frame, attach, and run to main. The
 // symbols are those of runtime/c/core/debugger.c.
 //
 //go:embed heddle.gdb
@@ -47,6 +47,9 @@ func (d debugger) command(file string) *exec.Cmd {
 		return exec.Command(d.Path, "-q", "-x", file)
 	}
 	cmd := exec.Command(d.Path, "-o", "settings set interpreter.prompt-on-quit false", "-o", "command script import "+file)
+	if d.At != nil {
+		cmd.Args = append(cmd.Args, "-o", fmt.Sprintf("heddle-goto %d", *d.At))
+	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		// When lldb reads commands from a pipe on its own, it does not wait for what the previous
 		// command has started.
@@ -97,11 +100,13 @@ func (d debugger) check(ctx context.Context) error {
 }
 
 func (d debugger) commands(pid, events int) string {
-	text := gdbCommands
+	text, at := gdbCommands, ""
 	if d.LLDB {
 		text = lldbCommands
+	} else if d.At != nil {
+		at = fmt.Sprintf("heddle-goto %d\n", *d.At)
 	}
-	return strings.NewReplacer("@PID@", fmt.Sprint(pid), "@EVENTS@", fmt.Sprint(events)).Replace(text)
+	return strings.NewReplacer("@PID@", fmt.Sprint(pid), "@EVENTS@", fmt.Sprint(events), "@AT@", at).Replace(text)
 }
 
 // Debug implements target.Debuggable. Each of the program's threads gets a kernel thread of its

@@ -38,6 +38,25 @@ document heddle-next
 Run to the next event of the trace, in whatever thread.
 end
 
+define heddle-goto
+  if *(unsigned *)&heddle_event > $arg0 + 1
+    printf "heddle: event %u is over: replay again to go there\n", $arg0
+  else
+    if *(unsigned *)&heddle_event < $arg0 + 1
+      tbreak heddle_at_event if *(unsigned *)&heddle_event == $arg0 + 1
+      commands
+        silent
+      end
+      continue
+      heddle-frame
+    end
+    heddle-where
+  end
+end
+document heddle-goto
+Run until event N of the trace has been done.
+end
+
 attach @PID@
 break heddle_at_event
 commands
@@ -54,4 +73,5 @@ commands
 end
 tbreak **(long *)&heddle_main
 continue
-echo heddle: at main. continue: run to the failure; heddle-next: to the next event; heddle-where\n
+echo heddle: at main. continue: run to the failure; heddle-next: to the next event; heddle-goto N: to event N; heddle-where\n
+@AT@

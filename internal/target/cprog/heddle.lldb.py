@@ -64,7 +64,7 @@ def at_a_stop(command):
 
     def checked(debugger, arguments, context, result, internal):
         if context.process.GetState() == lldb.eStateStopped:
-            command(debugger, context.process, result)
+            command(debugger, context.process, result, *arguments.split())
         else:
             result.SetError("the program has ended, or is running")
 
@@ -100,6 +100,25 @@ def heddle_next(debugger, process, result):
     event.SetEnabled(False)  # not earlier: then it did not cause the stop
 
 
+@at_a_stop
+def heddle_goto(debugger, process, result, number):
+    """Run until event N of the trace has been done."""
+    done = value(process, "heddle_event", 4)
+    if done > int(number) + 1:
+        result.SetError("event %s is over: replay again to go there" % number)
+        return
+    if done < int(number) + 1:
+        there = process.GetTarget().BreakpointCreateByName("heddle_at_event")
+        there.SetCondition("*(unsigned *)&heddle_event == %d" % (int(number) + 1))
+        resume(debugger, process)
+        if process.GetState() == lldb.eStateStopped and stopped_at(process.GetSelectedThread(), there):
+            select(process, process.GetSelectedThread())
+            debugger.HandleCommand("frame select")
+        process.GetTarget().BreakpointDelete(there.GetID())
+    if process.GetState() == lldb.eStateStopped:
+        result.AppendMessage(where(process))
+
+
 def resume(debugger, process):
     """Continue, and come back when the program has stopped."""
     async_ = debugger.GetAsync()
@@ -111,7 +130,7 @@ def resume(debugger, process):
 def __lldb_init_module(debugger, internal):
     global event, failure
     quietly = lambda command: debugger.GetCommandInterpreter().HandleCommand(command, lldb.SBCommandReturnObject())
-    for command in "where", "frame", "next":
+    for command in "where", "frame", "next", "goto":
         quietly("command script add -f %s.heddle_%s heddle-%s" % (__name__, command, command))
     async_ = debugger.GetAsync()
     debugger.SetAsync(False)
@@ -131,4 +150,4 @@ def __lldb_init_module(debugger, internal):
     target.BreakpointCreateByAddress(value(process, "heddle_main", 8)).SetOneShot(True)
     quietly("target stop-hook add -P %s.Stops" % __name__)
     resume(debugger, process)
-    print("heddle: at main. continue: run to the failure; heddle-next: to the next event; heddle-where")
+    print("heddle: at main. continue: run to the failure; heddle-next: to the next event; heddle-goto N: to event N; heddle-where")

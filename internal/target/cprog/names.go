@@ -144,6 +144,9 @@ func (p program) Object(addr uint64, stacks *ipc.Stacks, by trace.ThreadID) trac
 	case addr >= p.heapLo && addr < p.heapHi:
 		return trace.MakeObject(trace.RegionHeap, 0, addr-p.heapLo)
 	}
+	if o, ok := p.triedObject(addr); ok {
+		return o
+	}
 	for i := range p.loaded {
 		if m := &p.loaded[i]; addr >= m.lo && addr < m.hi {
 			return trace.MakeObject(trace.RegionGlobal, i, addr-m.base)

@@ -54,8 +54,16 @@ var needed = map[string]string{
 type omission struct {
 	text string
 	call string
-	file string
+	file sourceFile
 	line int
+}
+
+// sourceFile is a source file as the user names it: the last components of its path.
+type sourceFile string
+
+// is reports whether s names the file at path.
+func (s sourceFile) is(path string) bool {
+	return path == string(s) || strings.HasSuffix(path, "/"+string(s))
 }
 
 // parseOmission reads CALL@FILE:LINE.
@@ -75,7 +83,7 @@ func parseOmission(s string) (omission, error) {
 	if !slices.Contains(omittable, call) {
 		return omission{}, badOmission("heddle cannot omit %s; it can omit %s", call, strings.Join(omittable, ", "))
 	}
-	return omission{s, call, filepath.Clean(place[:i]), line}, nil
+	return omission{s, call, sourceFile(filepath.Clean(place[:i])), line}, nil
 }
 
 // CheckOmit reports whether calls are valid for Config.Omit, as far as that does not depend
@@ -133,12 +141,7 @@ func resolve(modules []trace.Module, calls []string) (sites []omittedSite, err e
 }
 
 // names reports whether w names the place.
-func (w omission) names(f *symbol.Frame) bool { return f.Line == w.line && w.inFile(f.File) }
-
-// inFile reports whether w names the file at path, by the path's last components.
-func (w omission) inFile(path string) bool {
-	return path == w.file || strings.HasSuffix(path, "/"+w.file)
-}
+func (w omission) names(f *symbol.Frame) bool { return f.Line == w.line && w.file.is(f.File) }
 
 // find returns the addresses that the call at w's line returns to. Functions of the library's
 // headers that were not inlined are passed through: the user writes std::lock_guard, and the call
@@ -174,7 +177,7 @@ func (w omission) find(table *symbol.Table) (found, passed []trace.Site, err err
 				}
 			}
 			for j := range c.Frames {
-				if f := &c.Frames[j]; w.inFile(f.File) {
+				if f := &c.Frames[j]; w.file.is(f.File) {
 					others[f.Line] = true
 				}
 			}
@@ -195,7 +198,7 @@ func (w omission) find(table *symbol.Table) (found, passed []trace.Site, err err
 // missing explains why the program has no such call.
 func (w omission) missing(table *symbol.Table, lines map[int]bool) error {
 	if len(lines) == 0 {
-		if len(table.Files(w.inFile)) == 0 {
+		if len(table.Files(w.file.is)) == 0 {
 			return badOmission("%s: no source file of the program is named %s (or it was built without -g)", w.text, w.file)
 		}
 		return badOmission("%s: nothing in %s calls %s", w.text, w.file, w.call)
@@ -244,11 +247,14 @@ func (p program) sendOmissions(s *abi.Shm) error {
 	return nil
 }
 
-// counted adds the calls that a process omitted to the sums. It is called when the process has
+// counted adds the calls that a process omitted, and the ranges with a tried lock that it entered, to the sums. It is called when the process has
 // ended.
 func (p program) counted(s *abi.Shm) {
 	for i := range p.omittedTimes {
 		p.omittedTimes[i] += s.OmittedTimes[i]
+	}
+	for i := range p.triedTimes {
+		p.triedTimes[i] += s.TriedTimes[i]
 	}
 }
 

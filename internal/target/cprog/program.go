@@ -50,7 +50,11 @@ func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 		proc.Budget = 1
 	}
 	p.readModules(proc.Shm())
-	if err := p.sendOmissions(proc.Shm()); err != nil {
+	err = p.sendOmissions(proc.Shm())
+	if err == nil {
+		err = p.sendTries(proc.Shm())
+	}
+	if err != nil {
 		proc.Close()
 		return nil, err
 	}

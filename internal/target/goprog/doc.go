@@ -9,7 +9,7 @@
 // Config.PerProcess times. A test that fails in its warm-up is "cold": each of its executions gets
 // a process of its own, without warm-up.
 //
-// The records do not contain the program's output: the controller reads the file that is the
-// program's standard output and error. It takes the message of a panic from there.
-// program's standard output and error. The message of a panic comes from there.
+// The records contain the program's output only where a plan wants it of a clean execution.
+// Otherwise the controller reads the file that is the program's standard output and error. The
+// message of a panic comes from there.
 package goprog

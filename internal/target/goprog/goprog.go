@@ -40,6 +40,10 @@ type Config struct {
 	// Randomize gives each process a random address layout, which is otherwise fixed where the system
 	// allows it.
 	Randomize bool
+	// ExpectOutput and Oracle judge the output of executions. They are those of trace.Header, in
+	// which they are found again; a target does not judge.
+	ExpectOutput []byte
+	Oracle       string
 	// Build identifies the build, for traces; empty for the executable's build id.
 	Build string
 }
@@ -90,6 +94,7 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 		Heddle: cfg.Version, Target: "go", PointsVersion: schedule.PointsVersion,
 		Command: append([]string{cfg.Path}, cfg.Args[1:]...), Dir: cfg.Dir, Stdin: cfg.Stdin,
 		EnvDigest: ipc.EnvDigest(cfg.Env), BuildID: exe.buildID, Instrumented: true,
+		ExpectOutput: cfg.ExpectOutput, Oracle: cfg.Oracle,
 	}
 	if cfg.Build != "" {
 		t.header.BuildID = cfg.Build

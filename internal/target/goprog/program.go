@@ -43,9 +43,10 @@ func (p program) Object(sent uint64, _ *ipc.Stacks, _ trace.ThreadID) trace.Obje
 // Pointer returns false: the runtime knows which values are pointers.
 func (program) Pointer(uint64, *ipc.Stacks, trace.ThreadID) (trace.Object, bool) { return 0, false }
 
-// Ended adds the program's output, and the message in it. Where executions follow one another in a
-// process without waiting for the controller, only the output of the last one can be separated,
-// by what package testing writes before each test; otherwise the output is dropped.
+// Ended adds the program's output, and the message in it. With schedule.Plan.Output, the runtime has
+// sent the output of a clean execution. Of the others, where they follow one another in a process
+// without waiting for the controller, only the output of the last one can be separated, by what
+// package testing writes before each test; otherwise the output is dropped.
 func (p program) Ended(proc *ipc.Process, plan *schedule.Plan, e *trace.Ending) {
 	e.Message = strings.TrimRight(e.Message, "\n") // of t.Error
 	if proc.Scratch != "" {
@@ -55,6 +56,15 @@ func (p program) Ended(proc *ipc.Process, plan *schedule.Plan, e *trace.Ending) 
 			e.Message = strings.ReplaceAll(e.Message, proc.Scratch, temp)
 			e.Output = bytes.ReplaceAll(e.Output, []byte(proc.Scratch), []byte(temp))
 		}()
+	}
+	sent := e.Output
+	e.Output = nil
+	if plan.Output && e.Kind == trace.Clean {
+		if p.cfg.Test {
+			sent = reportLine.ReplaceAll(sent, nil)
+		}
+		e.Output = sent
+		return
 	}
 	shared := p.streaming && proc.Budget != 1
 	goesOn := proc.Alive()

@@ -24,6 +24,9 @@ type execution struct {
 	holds      []schedule.HoldCount
 	inputs     []string // paths of files that the program opened for reading
 	begun      bool
+	// Of the last recording: the buffer of its events, nil if they were given away, and their number.
+	room     []trace.Event
+	expected int
 }
 
 // begin is called before the first record of an execution of p.
@@ -31,6 +34,9 @@ func (x *execution) begin(prog Program, p *schedule.Plan, memory int64) {
 	x.begun = true
 	prog.Begin()
 	x.watch = nil
+	if r := x.recording; r != nil {
+		x.room, x.expected = r.events, r.ended
+	}
 	if p.Watch {
 		x.watch = &watching{}
 	}
@@ -38,16 +44,14 @@ func (x *execution) begin(prog Program, p *schedule.Plan, memory int64) {
 		x.recording = nil
 		return
 	}
-	var room []trace.Event
-	if x.recording != nil {
-		room = x.recording.events
-	}
-	x.recording = newRecording(prog, p, memory, room)
-	x.recording.watch = x.watch
+	x.recording = newRecording(prog, p, memory, x.room)
+	x.recording.watch, x.recording.expected = x.watch, x.expected
 }
 
 // reset forgets the records but keeps the recording for its allocated buffers.
-func (x *execution) reset() { *x = execution{recording: x.recording} }
+func (x *execution) reset() {
+	*x = execution{recording: x.recording, room: x.room, expected: x.expected}
+}
 
 // Of abi.ThreadInfo.Flags.
 const (

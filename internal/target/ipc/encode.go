@@ -51,6 +51,9 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	if p.Values {
 		h.Flags |= abi.PlanValues
 	}
+	if p.Functions {
+		h.Flags |= abi.PlanFunctions
+	}
 	if f := p.Fault; f != nil {
 		h.Fault, h.FaultThread, h.FaultSite, h.FaultIndex, h.FaultAmount = uint32(f.Model), f.Thread, prog.PC(f.Site), f.Index, f.Amount
 	}

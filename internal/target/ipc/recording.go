@@ -51,16 +51,19 @@ type recording struct {
 	watcher schedule.Watcher
 	watch   *watching // nil unless the runtime watches
 
-	who     Stacks
-	stacks  [][]trace.Site
-	events  []trace.Event
-	next    trace.Event // being added; a local variable would escape to the heap at each call of the watcher
-	allocs  []trace.Alloc
-	live    map[trace.Object]int // of allocs
-	waiting []abi.Local          // places in stacks, sent before the event they belong to
-	locals  []trace.Local
-	types   []abi.Type
-	typeOf  map[uint64]string // names of types, by object; empty for an object reported with two types
+	who    Stacks
+	stacks [][]trace.Site
+	events []trace.Event
+	ended  int // number of events, once they have been taken
+	// expected is the number of events of the recording before: most are about as long.
+	expected int
+	next     trace.Event // being added; a local variable would escape to the heap at each call of the watcher
+	allocs   []trace.Alloc
+	live     map[trace.Object]int // of allocs
+	waiting  []abi.Local          // places in stacks, sent before the event they belong to
+	locals   []trace.Local
+	types    []abi.Type
+	typeOf   map[uint64]string // names of types, by object; empty for an object reported with two types
 
 	typeBytes int    // of type names sent
 	sent      uint64 // events that the runtime has sent
@@ -178,13 +181,16 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 			ev.Object = o
 		}
 	}
+	if ev.Flags&trace.FlagPointer != 0 {
+		ev.Value = uint64(r.prog.Object(ev.Value, &r.who, by))
+	}
 	ranged := (ev.Op == trace.OpReadRange || ev.Op == trace.OpWriteRange) && ev.Size > 8
 	if r.values && ev.Size >= 8 && !ranged && ops.Of(ev.Op).Of == ops.Memory {
 		if o, ok := r.prog.Pointer(ev.Value, &r.who, by); ok {
 			ev.Value, ev.Flags = uint64(o), ev.Flags|trace.FlagPointer
 		}
 	}
-	extra := ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpMalloc)
+	extra := ev.Detail()
 	r.showWatcher(ev, extra)
 	if extra && !r.sparse {
 		if r.kept++; r.kept > r.most {
@@ -211,7 +217,7 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	}
 	if len(r.events) == cap(r.events) {
 		// Long recordings grow by doubling: append's quarters would copy each event four times.
-		r.events = slices.Grow(r.events, max(len(r.events), 1<<10))
+		r.events = slices.Grow(r.events, max(len(r.events), r.expected, 1<<10))
 	}
 	r.events = append(r.events, *ev)
 }
@@ -298,6 +304,7 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 func (r *recording) take() []trace.Event {
 	const short = 1 << 14
 	events := r.events
+	r.ended = len(events)
 	if len(events) > short {
 		r.events = nil
 		return events

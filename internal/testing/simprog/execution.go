@@ -364,7 +364,7 @@ func show(t *trace.Trace, w schedule.Watcher, skip int) {
 			allocs = allocs[1:]
 		}
 		e := &t.Events[i]
-		if extra(e) && skip > 0 {
+		if e.Detail() && skip > 0 {
 			skip--
 			continue
 		}
@@ -377,17 +377,12 @@ func allocation(a *trace.Alloc) *trace.Event {
 	return &trace.Event{Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Flags: trace.FlagNoDecision, Stack: a.Stack}
 }
 
-// extra reports whether an event is part of the trace only if all accesses are.
-func extra(e *trace.Event) bool {
-	return e.Flags&trace.FlagNoDecision != 0 && (e.Op.IsAccess() || e.Op == trace.OpMalloc)
-}
-
 // sparse leaves only scheduling points in a trace, and adapts what was watched, if anything was.
 func sparse(t *trace.Trace, w *schedule.Watched) {
 	at := make([]int, len(t.Events)+1) // where each event goes
 	kept := t.Events[:0]
 	for i, e := range t.Events {
-		if at[i] = len(kept); !extra(&e) {
+		if at[i] = len(kept); !e.Detail() {
 			kept = append(kept, e)
 		}
 	}

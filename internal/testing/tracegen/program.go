@@ -34,6 +34,7 @@ type programmer struct {
 	area   uint64 // bytes of variables
 	allocs int    // blocks left to allocate
 	depth  int
+	calls  int // instructions in out that enter or leave functions
 	out    []instr
 }
 
@@ -46,7 +47,7 @@ func programs(r *rand.Rand, threads, length int, big bool) [][]instr {
 		p.area = 3 * 4096
 	}
 	for t := range progs {
-		p.out = nil
+		p.out, p.calls = nil, 0
 		if t == 0 {
 			p.add(instr{op: trace.OpBarrierInit, at: sync(barriers, 0), value: 2})
 			p.add(instr{op: trace.OpSemInit, at: sync(semas, 0), value: uint64(r.IntN(2))})
@@ -57,7 +58,7 @@ func programs(r *rand.Rand, threads, length int, big bool) [][]instr {
 			p.add(instr{op: trace.OpYield}, instr{op: trace.OpMalloc, quiet: true},
 				instr{op: trace.OpWrite, at: global(varsAt - 64), size: 8, into: ownReg})
 		}
-		for len(p.out) < length {
+		for len(p.out)-p.calls < length {
 			p.piece(own)
 		}
 		if own && r.IntN(2) == 0 {
@@ -150,6 +151,11 @@ func (p *programmer) piece(own bool) {
 	kind := r.IntN(18)
 	if p.depth > 1 {
 		kind = 0
+	}
+	if len(p.out) > 0 && r.IntN(8) == 0 {
+		p.calls += 2
+		p.add(instr{op: trace.OpFunctionEntry, quiet: true})
+		defer p.add(instr{op: trace.OpFunctionExit, quiet: true})
 	}
 	switch kind {
 	default:

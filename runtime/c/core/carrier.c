@@ -41,6 +41,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.record = p->flags & HD_PLAN_EVENTS;
   hd.accesses = p->flags & HD_PLAN_ACCESSES;
   hd.values = p->flags & HD_PLAN_VALUES;
+  hd.functions = hd.values && p->flags & HD_PLAN_FUNCTIONS;
   hd.nprofiled = 0;
   hd.cur = NULL;
   hd.nthreads = hd.nborn = hd.nhosts = 0;

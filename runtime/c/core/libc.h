@@ -2,6 +2,7 @@
 #ifndef HD_CORE_LIBC_H
 #define HD_CORE_LIBC_H
 #include "core/attach.h"
+#include "core/reached.h"
 
 struct hd_real {
 #define HD_LIBC(name) void *name;
@@ -34,6 +35,7 @@ bool hd_real_is(const void *p, const char *name); // p is the libc function name
   static inline __attribute__((always_inline)) ret interposed_##name parameters; \
   HD_EXPORT ret name parameters { \
     if (!(condition)) return REAL(name) arguments; \
+    hd_reach(HD_RA); \
     return interposed_##name arguments; \
   } \
   static inline __attribute__((always_inline)) ret interposed_##name parameters

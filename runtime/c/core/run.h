@@ -2,6 +2,7 @@
 #ifndef HD_CORE_RUN_H
 #define HD_CORE_RUN_H
 #include "core/attach.h"
+#include "core/reached.h"
 #include "core/thread.h"
 
 // A quiet stretch ends when one of the counters exceeds HD_QUIET_EACH. So it has at most twice
@@ -17,10 +18,11 @@ struct hd_run {
   bool record;              // plan wants events
   bool accesses;            // plan wants plain accesses too, and its limit is not reached
   bool values;              // plan wants every plain access with its value
+  bool functions;           // plan wants function entries and exits
   uint64_t nprofiled;       // memory/access.c: events other than scheduling points, both sent and skipped
   // memory/watch.c: called after each operation that is an event; NULL unless the plan watches
   void (*watcher)(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags);
-  // HD_QUIET_EACH, or 0 if each access is watched or recorded; set by hd_accesses_changed
+  // HD_QUIET_EACH, or 0 if each access is watched, recorded or asked for (hd_reached); set by hd_accesses_changed
   uint32_t unobserved;
   // Accesses of the running thread in its current quiet stretch (core/computation.c), counted apart
   // by the low bits of the instruction's address: an increment waits for the one before it, and
@@ -86,8 +88,8 @@ static inline void hd_unordered(void) {
   if (hd_active() && hd_beside_others()) hd.result.notes |= HD_NOTE_UNORDERED;
 }
 
-// Called after watcher or accesses has changed.
-static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || hd.accesses ? 0 : HD_QUIET_EACH; }
+// Called after watcher, accesses or hd_reached has changed.
+static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || hd.accesses || hd_reached ? 0 : HD_QUIET_EACH; }
 
 static inline uint32_t *hd_quiet(uint64_t pc) { return &hd.quiet[pc % HD_QUIET_COUNTERS]; }
 static inline void hd_quiet_set(uint32_t n) {

@@ -163,11 +163,12 @@ struct hd_thread {
   struct hd_order *order;  // memory/order.c: its vector clock and related state; NULL: not allocated yet
 
   // ---- memory: shadow call stack from __tsan_func_entry; read by event.c and outcome.c.
-  // frames stays the last member, because creating a thread does not clear it.
+  // frames and functions stay the last members, because creating a thread does not clear them.
   struct {
     uint64_t left_pc;      // pc at which its outermost instrumented function returned
     uint32_t depth;
     struct hd_frame frames[HD_SHADOW_MAX];
+    uint64_t functions[HD_SHADOW_MAX]; // for each frame a pc in its function; set only if the plan wants function entries
   } calls;
 };
 

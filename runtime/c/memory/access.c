@@ -7,6 +7,7 @@
 #include "core/own_memory.h"
 #include "core/program_memory.h"
 #include "core/progress.h"
+#include "core/reached.h"
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
@@ -186,6 +187,10 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
     if (HD_UNLIKELY(freed(addr) || hd_maybe_point(pc))) asked(addr, size, op, pc);
     return;
   }
+  if (HD_UNLIKELY(hd_reached != NULL)) {
+    hd_reached(pc);
+    quiet = *hd_quiet(pc); // other threads may have run
+  }
   if (hd.watcher && hd_active()) {
     bool range = op == HD_OP_READ_RANGE || op == HD_OP_WRITE_RANGE;
     if (HD_LIKELY(!range && quiet <= HD_QUIET_EACH && hd_shadow_hit(hd.cur, addr, size, op, pc))) return;
@@ -236,24 +241,60 @@ HD_EXPORT void __tsan_vptr_update(void **p, void *value) {
 //
 // Each entry has its frame's address, so the next call drops frames that longjmp or an exception
 // has left.
-static HD_COLD void entered(uint64_t call_site, uintptr_t sp) {
+//
+// With HD_PLAN_FUNCTIONS an entry or exit of a function in the shadow call stack is an event.
+static HD_COLD void function_event(struct hd_thread *t, uint16_t op, int32_t result) {
+  uint32_t top = t->calls.depth - 1;
+  if (!hd.record || !hd.accesses) return;
+  if (!hd_profiles()) {
+    hd_event_settle();
+    return;
+  }
+  struct hd_pending keep = t->pend;
+  hd_pend(t, op, t->calls.functions[top], t->calls.frames[top].sp + 16); // the stack pointer in the function: see __tsan_func_entry
+  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+  hd_event(t, 0, result, HD_EV_NODECISION);
+  t->pend = keep;
+}
+
+// Drops the function at the top, which was left without its hook.
+static HD_COLD void jumped(struct hd_thread *t) {
+  if (hd.functions) function_event(t, HD_OP_FUNCTION_EXIT, 1);
+  t->calls.depth--;
+  hd_stack_left(t);
+}
+
+static HD_COLD void entered(uint64_t call_site, uintptr_t sp, uint64_t function) {
   struct hd_thread *t = hd.cur;
   if (sp < t->stack.touched_low) t->stack.touched_low = sp;
+  while (t->calls.depth && t->calls.depth <= HD_SHADOW_MAX && t->calls.frames[t->calls.depth - 1].sp <= sp) jumped(t);
   uint32_t d = t->calls.depth;
-  while (d && d <= HD_SHADOW_MAX && t->calls.frames[d - 1].sp <= sp) {
-    t->calls.depth = --d;
-    hd_stack_left(t);
-  }
+  if (HD_UNLIKELY(hd_leaving != NULL)) hd_leaving(d + 1, call_site); // ranges of calls that longjmp or an exception left
   if (d < HD_SHADOW_MAX) {
     t->calls.frames[d].pc = call_site;
     t->calls.frames[d].sp = sp;
   }
   t->calls.depth = d + 1;
+  if (HD_UNLIKELY(hd.functions) && d < HD_SHADOW_MAX) {
+    t->calls.functions[d] = function;
+    function_event(t, HD_OP_FUNCTION_ENTRY, 0);
+  }
   if (call_site - hd_callbacks.lo < hd_callbacks.size) hd_callback();
 }
 
-static __attribute__((noinline)) void left(uint64_t pc) {
+// Records the exit of the function whose hook returns to pc and was called at stack pointer sp, after those
+// of functions that longjmp left. A function whose last action is the hook jumps to it: then pc is where the
+// function was called.
+static HD_COLD void returned(struct hd_thread *t, uint64_t pc, uintptr_t sp) {
+  const struct hd_frame *f = t->calls.frames;
+  if (t->calls.depth > HD_SHADOW_MAX) return;
+  while (t->calls.depth > 1 && f[t->calls.depth - 1].pc != pc && f[t->calls.depth - 1].sp < sp && f[t->calls.depth - 2].sp <= sp) jumped(t);
+  if (t->calls.depth) function_event(t, HD_OP_FUNCTION_EXIT, 0);
+}
+
+static __attribute__((noinline)) void left(uint64_t pc, uintptr_t sp) {
   struct hd_thread *t = hd.cur;
+  if (HD_UNLIKELY(hd.functions)) returned(t, pc, sp);
   if (t->calls.depth && !--t->calls.depth) t->calls.left_pc = pc;
   if (hd.record) {
     hd_event_settle(); // the function's variables no longer exist at the next event
@@ -265,12 +306,13 @@ static __attribute__((noinline)) void left(uint64_t pc) {
 
 HD_EXPORT void __tsan_func_entry(void *call_site) {
   if (!hd_active()) return;
+  hd_reach((uint64_t)call_site);
   struct hd_thread *t = hd.cur;
   uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - 16; // locals.c
   uint32_t d = t->calls.depth;
-  if (HD_UNLIKELY(d - 1 >= HD_SHADOW_MAX - 1 || t->calls.frames[d - 1].sp <= sp || sp < t->stack.touched_low ||
+  if (HD_UNLIKELY(hd.functions || d - 1 >= HD_SHADOW_MAX - 1 || t->calls.frames[d - 1].sp <= sp || sp < t->stack.touched_low ||
                   (uint64_t)call_site - hd_callbacks.lo < hd_callbacks.size)) {
-    entered((uint64_t)call_site, sp);
+    entered((uint64_t)call_site, sp, HD_RA);
     return;
   }
   t->calls.frames[d].pc = (uint64_t)call_site;
@@ -281,8 +323,9 @@ HD_EXPORT void __tsan_func_entry(void *call_site) {
 HD_EXPORT void __tsan_func_exit(void) {
   if (!hd_active()) return;
   struct hd_thread *t = hd.cur;
+  if (HD_UNLIKELY(hd_leaving != NULL)) hd_leaving(t->calls.depth, HD_RA);
   uint32_t d = t->calls.depth;
-  if (HD_UNLIKELY(d <= 1 || hd.record || hd_callback_returns)) left(HD_RA);
+  if (HD_UNLIKELY(d <= 1 || hd.record || hd_callback_returns)) left(HD_RA, (uintptr_t)__builtin_dwarf_cfa() - 16);
   else t->calls.depth = d - 1;
 }
 

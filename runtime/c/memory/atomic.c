@@ -3,6 +3,7 @@
 // analyses.
 #include "core/program_memory.h"
 #include "core/progress.h"
+#include "core/reached.h"
 #include "core/run.h"
 #include "core/sched.h"
 #include "memory/heap.h"
@@ -11,6 +12,7 @@ typedef unsigned __int128 u128;
 
 
 static inline struct hd_thread *before(uint16_t op, const volatile void *p, uint32_t size, int order, uint64_t pc) {
+  hd_reach(pc);
   struct hd_thread *t = hd.cur;
   hd_pend(t, op, pc, (uint64_t)p);
   t->pend.size = size;

@@ -5,7 +5,7 @@
 //                   mappings are removed and the tables that describe memory are restored
 //   end             children are killed before the shared memory that they use is released
 //   report          descriptors are closed before changes to files are undone
-//   thread_ends     the order of libc: thread_local objects, then keys; robust mutexes come last
+//   thread_ends     the order of libc: thread_local objects, then keys; tried locks are released before robust mutexes, which come last
 //   main_begins     refusals before threads are started
 //   external        threads that wait for descriptors before those that wait for children
 #include "core/registration.h"
@@ -32,7 +32,7 @@ const struct hd_registration *const hd_all_modules[] = {
   // signals and time
   &hd_signals, &hd_delivery, &hd_crash, &hd_clocks, &hd_timers,
   // synchronisation
-  &hd_mutexes, &hd_conds, &hd_rwlocks, &hd_barriers, &hd_spinlocks, &hd_semaphores, &hd_named_semaphores, &hd_onces, &hd_futexes,
+  &hd_tried_locks, &hd_mutexes, &hd_conds, &hd_rwlocks, &hd_barriers, &hd_spinlocks, &hd_semaphores, &hd_named_semaphores, &hd_onces, &hd_futexes,
   &hd_libraries, &hd_openmp_locks, &hd_libomp, &hd_glib, &hd_tbb,
   // descriptors and files
   &hd_descriptors, &hd_socket_addresses, &hd_directories, &hd_stdio, &hd_io,

@@ -68,6 +68,11 @@ static HD_PROGACCESS uint32_t depth_of(const struct mutex *m, const struct hd_th
   return !hd_mutex_held((uint64_t)m, t) ? 0 : m->count ? m->count : 1;
 }
 
+uint32_t hd_mutex_depth(uint64_t m, const struct hd_thread *t) { return depth_of((struct mutex *)m, t); }
+HD_PROGACCESS void hd_mutex_recount(uint64_t m, uint32_t count) {
+  if (type_of((struct mutex *)m) == PTHREAD_MUTEX_RECURSIVE) ((struct mutex *)m)->count = count;
+}
+
 // ---- robust mutexes that a thread holds, newest first
 static HD_PROGACCESS void link_robust(struct mutex *m, struct hd_thread *t) {
   m->prev = 0;
@@ -143,7 +148,7 @@ static int take(struct mutex *m, struct hd_thread *t) {
 int hd_mutex_lock(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *until) {
   struct mutex *m = usable(p, pc);
   struct hd_thread *t = hd.cur;
-  if (hd_omits_lock(pc, m, depth_of(m, t))) return 0;
+  if (hd_omits_lock(pc, m, depth_of(m, t)) || hd_tried_acquires((uint64_t)m, type_of(m) == PTHREAD_MUTEX_RECURSIVE)) return 0;
   hd_pend(t, op, pc, (uint64_t)m);
   bool own = hd_mutex_held((uint64_t)m, t), bad = until && until->vtime == HD_BAD_TIME;
   if (!bad && (!own || type_of(m) == PTHREAD_MUTEX_NORMAL || type_of(m) == PTHREAD_MUTEX_ADAPTIVE_NP)) {
@@ -183,7 +188,7 @@ HD_INTERPOSE(int, pthread_mutex_clocklock, (pthread_mutex_t *m, clockid_t clock,
 
 int hd_mutex_trylock(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);
-  if (hd_omits_lock(pc, m, depth_of(m, hd.cur))) return 0;
+  if (hd_omits_lock(pc, m, depth_of(m, hd.cur)) || hd_tried_acquires((uint64_t)m, type_of(m) == PTHREAD_MUTEX_RECURSIVE)) return 0;
   struct hd_thread *t = hd_op(HD_OP_MUTEX_TRYLOCK, pc, (uint64_t)p);
   usable(m, pc);
   int r;
@@ -203,14 +208,16 @@ HD_INTERPOSE(int, pthread_mutex_trylock, (pthread_mutex_t *m), (m)) { return hd_
 int hd_mutex_unlock(void *p, uint64_t pc) {
   struct mutex *m = usable(p, pc);
   if (hd_omits_unlock(m, depth_of(m, hd.cur), pc)) return 0;
+  enum hd_tried tried = hd_tried_releases((uint64_t)m);
+  if (tried == HD_TRIED_RELEASED) return 0;
   struct hd_thread *t = hd_op(HD_OP_MUTEX_UNLOCK, pc, (uint64_t)p);
   usable(m, pc);
-  if (!hd_mutex_held((uint64_t)m, t)) {
+  if (!hd_mutex_held((uint64_t)m, t) || tried == HD_TRIED_ONLY) {
     if (type_of(m) == PTHREAD_MUTEX_ERRORCHECK || type_of(m) == PTHREAD_MUTEX_RECURSIVE || robust(m)) {
       hd_commit(t, 0, EPERM); // POSIX requires an error for these types
       return EPERM;
     }
-    hd_misuse(pc, (uint64_t)m, locked(m) ? "unlock of a mutex that another thread holds" : "unlock of a mutex that is not held");
+    hd_misuse(pc, (uint64_t)m, locked(m) && tried != HD_TRIED_ONLY ? "unlock of a mutex that another thread holds" : "unlock of a mutex that is not held");
   }
   if (type_of(m) == PTHREAD_MUTEX_RECURSIVE && --m->count) {
     hd_commit(t, 0, 0);

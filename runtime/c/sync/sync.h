@@ -28,6 +28,16 @@ int hd_mutex_unlock(void *m, uint64_t pc);
 extern void (*hd_unlocked)(uint64_t pc);
 extern const struct hd_registration hd_mutexes;
 
+uint32_t hd_mutex_depth(uint64_t m, const struct hd_thread *t); // how often t holds it
+void hd_mutex_recount(uint64_t m, uint32_t count); // its owner holds it count times, if it is recursive
+
+// ---- tried_lock.c: the program's own calls on a mutex that the running thread holds because it is tried
+// The calling thread holds object as a tried lock and acquires it: true if that has no further effect.
+bool hd_tried_acquires(uint64_t object, bool recursive);
+enum hd_tried { HD_TRIED_NOT, HD_TRIED_RELEASED, HD_TRIED_ONLY /* the program does not hold it */ };
+enum hd_tried hd_tried_releases(uint64_t object);
+extern const struct hd_registration hd_tried_locks;
+
 // ---- cond.c
 int hd_cond_init(void *c, const void *attr, uint64_t pc);
 int hd_cond_destroy(void *c, uint64_t pc);

@@ -263,6 +263,7 @@ func hdAttach() {
 	hd.threads = (*[hdSlotsMax]hdThread)(p)
 	hdSlotInit()
 	hdEventInit()
+	hdOutputInit()
 	hd.test = mode == "test"
 	hd.cold = hd.shm.Options&hdOptNoWarmup != 0
 	hd.noLeaks = hd.shm.Options&hdOptNoLeaks != 0
@@ -396,6 +397,7 @@ func hdStart(gp *g) {
 	}
 	hd.alone = hdBeginsAlone(gp)
 	hdWatchBegin()
+	hdOutputBegin()
 	t := hdAddThread(gp, ^uint32(0), 0, hdNameMain, hd.entry, 0)
 	t.state = hdRunning
 	hd.enabled[0] = 1
@@ -589,6 +591,9 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 		return
 	}
 	hdHoldsReport()
+	if r.Outcome == hdOutClean {
+		hdOutputSend()
+	}
 	hdOut(hdRecResult, unsafe.Pointer(r), hdSizeofResult)
 	atomic.Xadd64(&hd.shm.Heartbeat, 1)
 	atomic.Xadd64(&hd.shm.Executions, 1)

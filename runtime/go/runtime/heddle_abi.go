@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 15
+	hdAbiVersion      = 17
 	hdPointsVersion   = 8
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -18,6 +18,8 @@ const (
 	hdMaxOmitted      = 64
 	hdMaxOmittedSites = 4096
 	hdOmittedCaller   = 64
+	hdMaxTried        = 32
+	hdMaxTriedSites   = 16384
 )
 
 // enum hd_class
@@ -107,6 +109,8 @@ const (
 	hdOpAtomicRmw         = 86
 	hdOpAtomicCas         = 87
 	hdOpAtomicFence       = 88
+	hdOpFunctionEntry     = 90
+	hdOpFunctionExit      = 91
 	hdOpMalloc            = 92
 	hdOpFree              = 93
 	hdOpRwlockTimedrdlock = 96
@@ -199,6 +203,7 @@ const (
 	hdFdFile     = 6
 	hdFdExternal = 7
 	hdFdLoader   = 8
+	hdFdTried    = 9
 )
 
 // enum hd_loader_lock
@@ -242,6 +247,7 @@ const (
 	hdEvLibrary    = 128
 	hdEvOffered    = 256
 	hdEvPointer    = 16384
+	hdEvValue      = 8192
 )
 
 // hdEvent is struct hd_event, 64 bytes.
@@ -336,16 +342,17 @@ const (
 
 // enum hd_plan_flags
 const (
-	hdPlanEvents   = 1
-	hdPlanAccesses = 2
-	hdPlanStacks   = 4
-	hdPlanOutput   = 8
-	hdPlanStop     = 16
-	hdPlanTimeouts = 32
-	hdPlanSpurious = 256
-	hdPlanHaste    = 512
-	hdPlanValues   = 16384
-	hdPlanWatch    = 1024
+	hdPlanEvents    = 1
+	hdPlanAccesses  = 2
+	hdPlanStacks    = 4
+	hdPlanOutput    = 8
+	hdPlanStop      = 16
+	hdPlanTimeouts  = 32
+	hdPlanSpurious  = 256
+	hdPlanHaste     = 512
+	hdPlanValues    = 16384
+	hdPlanFunctions = 32768
+	hdPlanWatch     = 1024
 )
 
 // hdStep is struct hd_step, 16 bytes.
@@ -866,7 +873,37 @@ const (
 	hdOffsetofOmittedSitePad   = 12
 )
 
-// hdShm is struct hd_shm, 370624 bytes.
+// hdTriedRange is struct hd_tried_range, 16 bytes.
+type hdTriedRange struct {
+	Mutex uint64 // offset 0
+	Own   uint32 // offset 8
+	Pad   uint32 // offset 12
+}
+
+// Size and offsets of hdTriedRange as the C compiler has them.
+const (
+	hdSizeofTriedRange        = 16
+	hdOffsetofTriedRangeMutex = 0
+	hdOffsetofTriedRangeOwn   = 8
+	hdOffsetofTriedRangePad   = 12
+)
+
+// hdTriedSite is struct hd_tried_site, 16 bytes.
+type hdTriedSite struct {
+	Pc uint64 // offset 0
+	In uint32 // offset 8
+	Of uint32 // offset 12
+}
+
+// Size and offsets of hdTriedSite as the C compiler has them.
+const (
+	hdSizeofTriedSite     = 16
+	hdOffsetofTriedSitePc = 0
+	hdOffsetofTriedSiteIn = 8
+	hdOffsetofTriedSiteOf = 12
+)
+
+// hdShm is struct hd_shm, 633560 bytes.
 type hdShm struct {
 	Magic        uint64              // offset 0
 	Abi          uint32              // offset 8
@@ -906,14 +943,21 @@ type hdShm struct {
 	PadIgnored   uint32              // offset 153012
 	OmittedSites [4096]hdOmittedSite // offset 153016
 	OmittedTimes [64]uint64          // offset 218552
-	Nlate        uint32              // offset 219064
-	PadLate      uint32              // offset 219068
-	Late         [256]hdModule       // offset 219072
+	Ntried       uint32              // offset 219064
+	NtriedSites  uint32              // offset 219068
+	TriedOwn     uint64              // offset 219072
+	TriedStride  uint64              // offset 219080
+	TriedRanges  [32]hdTriedRange    // offset 219088
+	TriedSites   [16384]hdTriedSite  // offset 219600
+	TriedTimes   [32]uint64          // offset 481744
+	Nlate        uint32              // offset 482000
+	PadLate      uint32              // offset 482004
+	Late         [256]hdModule       // offset 482008
 }
 
 // Size and offsets of hdShm as the C compiler has them.
 const (
-	hdSizeofShm               = 370624
+	hdSizeofShm               = 633560
 	hdOffsetofShmMagic        = 0
 	hdOffsetofShmAbi          = 8
 	hdOffsetofShmPoints       = 12
@@ -952,9 +996,16 @@ const (
 	hdOffsetofShmPadIgnored   = 153012
 	hdOffsetofShmOmittedSites = 153016
 	hdOffsetofShmOmittedTimes = 218552
-	hdOffsetofShmNlate        = 219064
-	hdOffsetofShmPadLate      = 219068
-	hdOffsetofShmLate         = 219072
+	hdOffsetofShmNtried       = 219064
+	hdOffsetofShmNtriedSites  = 219068
+	hdOffsetofShmTriedOwn     = 219072
+	hdOffsetofShmTriedStride  = 219080
+	hdOffsetofShmTriedRanges  = 219088
+	hdOffsetofShmTriedSites   = 219600
+	hdOffsetofShmTriedTimes   = 481744
+	hdOffsetofShmNlate        = 482000
+	hdOffsetofShmPadLate      = 482004
+	hdOffsetofShmLate         = 482008
 )
 
 // enum hd_isolation

@@ -11,3 +11,14 @@ TEXT ·hdFutexCall(SB), NOSPLIT, $0-32
 	MOVQ	$202, AX
 	SYSCALL
 	RET
+
+// func hdSystem(number, a, b, c, d uintptr) uintptr
+TEXT ·hdSystem(SB), NOSPLIT, $0-48
+	MOVQ	number+0(FP), AX
+	MOVQ	a+8(FP), DI
+	MOVQ	b+16(FP), SI
+	MOVQ	c+24(FP), DX
+	MOVQ	d+32(FP), R10
+	SYSCALL
+	MOVQ	AX, ret+40(FP)
+	RET

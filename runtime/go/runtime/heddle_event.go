@@ -60,10 +60,12 @@ func hdEventInit() {
 
 func hdEventBegin() {
 	hdEv.n, hdEv.nstacks, hdEv.nobj, hdEv.sent = 0, 0, 0, 0
+	hdUnsettled.event = 0
 	hdEv.epoch++
 }
 
 func hdFlush() {
+	hdSettleValue()
 	if hdEv.n > 0 {
 		hdOut(hdRecEvents, unsafe.Pointer(&hdEv.block[0]), uintptr(hdEv.n)*hdSizeofEvent)
 	}
@@ -88,6 +90,7 @@ func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 		}
 		object = 0
 	}
+	hdSettleValue()
 	ext := 0
 	if hd.nwords > 1 && flags&hdEvNodecision == 0 {
 		ext = int(hd.nwords-1+7) / 8
@@ -105,6 +108,9 @@ func hdRecord(t *hdThread, p *hdPend, flags uint32) {
 		if p.size == 8 {
 			e.Value, e.Aux = hdPointer(e.Value), hdPointer(e.Aux)
 		}
+	}
+	if hd.values && p.op >= hdOpRead && p.op <= hdOpWriteRange {
+		hdValue(e, p)
 	}
 	if flags&hdEvNodecision == 0 {
 		e.Enabled = hd.decision[0]

@@ -64,3 +64,4 @@ int main(void) {
   pthread_join(b, NULL);
   return 0;
 }
+// cause: head: atomic_compare_exchange_strong(&head, &old

@@ -43,3 +43,4 @@ int main(void) {
   assert(checking.balance == 430 && savings.balance == 570);
   return 0;
 }
+// cause: lock: pthread_mutex_lock(&o->to->lock)

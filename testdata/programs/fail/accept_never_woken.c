@@ -39,3 +39,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: stop: while (!atomic_load(&stop)) | atomic_store(&stop, 1)

@@ -26,3 +26,4 @@ int main(void) {
   assert(!(committed && rolled_back));
   return 0;
 }
+// cause: expired: if (!expired) | expired = 1

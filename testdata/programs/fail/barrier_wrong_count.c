@@ -34,3 +34,4 @@ int main(void) {
   pthread_barrier_destroy(&parts_ready);
   return 0;
 }
+// cause: part: part[me] = me + 1 | sum += part[i]

@@ -56,3 +56,4 @@ int main(void) {
   assert(got[0] + got[1] == 3);
   return 0;
 }
+// cause: buffer: pthread_cond_signal(&buffer.changed)

@@ -54,3 +54,4 @@ int main(void) {
   mtx_destroy(&lock);
   return 0;
 }
+// cause: full: full = 0

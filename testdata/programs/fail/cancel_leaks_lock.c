@@ -41,3 +41,4 @@ int main(void) {
   sem_destroy(&page);
   return 0;
 }
+// cause: page: sem_wait(&page)

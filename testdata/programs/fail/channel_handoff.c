@@ -64,3 +64,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: value[4]: value[4] = 1 | value[4] == 1

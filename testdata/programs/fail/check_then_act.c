@@ -41,3 +41,4 @@ int main(void) {
   for (int i = 0; i < 2; i++) pthread_join(clerks[i], NULL);
   return 0;
 }
+// cause: seats_free: seats_free > 0 | seats_free--

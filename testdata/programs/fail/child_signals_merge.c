@@ -33,3 +33,4 @@ int main(void) {
   while (left) sigsuspend(&none);
   return 0;
 }
+// cause: left: waitpid(-1, NULL, WNOHANG)

@@ -25,3 +25,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: callback: if (callback) callback() | callback = NULL

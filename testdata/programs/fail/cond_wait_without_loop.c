@@ -49,3 +49,4 @@ int main(void) {
   assert(done[0] + done[1] == 30);
   return 0;
 }
+// cause: queue: if (queue.count == 0) pthread_cond_wait

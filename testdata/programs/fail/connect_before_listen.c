@@ -36,3 +36,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: : connect(s, | listen(listener, 1)

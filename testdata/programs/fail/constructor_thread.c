@@ -25,3 +25,4 @@ int main(void) {
   pthread_join(server, NULL);
   return served != 10;
 }
+// cause: settings: served = settings->limit | settings = &own

@@ -48,3 +48,4 @@ int main(void) {
   for (int i = 0; i < THREADS; i++) pthread_join(t[i], NULL);
   return 0;
 }
+// cause: arrived: while (arrived != 0) | arrived++

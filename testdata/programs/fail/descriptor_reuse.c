@@ -30,3 +30,4 @@ int main(void) {
   assert(n == 0);
   return 0;
 }
+// cause: : write(old[1], | close(old[1])

@@ -40,3 +40,4 @@ int main(void) {
   free(r);
   return 0;
 }
+// cause: lock: pthread_mutex_unlock(&r->lock) | pthread_mutex_destroy(&r->lock)

@@ -37,3 +37,4 @@ int main(void) {
   }
   return 0;
 }
+// cause: forks: sem_wait(right)

@@ -46,3 +46,4 @@ int main(void) {
   free(shared);
   return 0;
 }
+// cause: : shared->limit = 64 | config->limit > 0

@@ -57,3 +57,4 @@ int main(void) {
   pthread_mutex_destroy(&cache.lock);
   return 0;
 }
+// cause: cache: cache.key[slot] = *(

@@ -30,3 +30,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: produced: __atomic_load_n(&produced | __atomic_store_n(&produced

@@ -42,3 +42,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: : write(input[1] | epoll_wait(set

@@ -33,3 +33,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: told: atomic_exchange(&told, 1) | atomic_store(&told, 0)

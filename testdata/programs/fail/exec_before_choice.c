@@ -35,3 +35,4 @@ int main(void) {
   execl("/bin/sh", "sh", "-c", run, (char *)NULL);
   return 2;
 }
+// cause: code: code = "exit 0" | run = code

@@ -49,3 +49,4 @@ int main(void) {
   sem_destroy(&first_batch);
   return 0;
 }
+// cause: stop: if (stop) | stop = 1

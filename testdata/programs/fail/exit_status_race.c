@@ -30,3 +30,4 @@ int main(void) {
   pthread_join(f, NULL);
   return exit_status;
 }
+// cause: answered: answered = 1 | if (!answered)

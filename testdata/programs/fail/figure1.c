@@ -40,3 +40,4 @@ int main(void) {
   pthread_join(t2, NULL);
   return 0;
 }
+// cause: x: x = 3; | if (x == 3)

@@ -42,3 +42,4 @@ int main(void) {
   pthread_join(c, NULL);
   return 0;
 }
+// cause: record: record.length = strlen(arg) | length = record.length

@@ -28,3 +28,4 @@ int main(void) {
   for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
   return 0;
 }
+// cause: : wait(&status)

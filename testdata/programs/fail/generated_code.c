@@ -41,3 +41,4 @@ int main(void) {
   assert(tickets == 2);
   return 0;
 }
+// cause: tickets: mine = tickets | tickets = mine + 1

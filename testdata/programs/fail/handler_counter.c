@@ -27,3 +27,4 @@ int main(void) {
   assert(total == 3 + ticks);
   return 0;
 }
+// cause: total: total++

@@ -30,3 +30,4 @@ int main(void) {
   pthread_join(t, NULL);
   return reported < 0;
 }
+// cause: lock: pthread_mutex_lock(&lock)

@@ -36,3 +36,4 @@ int main(void) {
   int result = wait_for_worker();
   return result == 0 || result == 9 ? 0 : 1;
 }
+// cause: worker: worker.waiters

@@ -17,3 +17,4 @@ int main(void) {
   pthread_join(other, NULL);
   return 0;
 }
+// cause: none

@@ -38,3 +38,4 @@ int main(void) {
   pthread_sigmask(SIG_BLOCK, &abandon, NULL); // once main has returned there is nowhere to jump to
   return 0;
 }
+// cause: lock: pthread_mutex_lock(&lock) | pthread_kill(self, SIGUSR1)

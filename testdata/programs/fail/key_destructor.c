@@ -42,3 +42,4 @@ int main(void) {
   assert(total == 9);
   return 0;
 }
+// cause: total: total = total + *(long *)block

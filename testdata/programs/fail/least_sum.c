@@ -37,3 +37,4 @@ int main(void) {
   assert(sum > 2);
   return 0;
 }
+// cause: sum: return sum | sum = value

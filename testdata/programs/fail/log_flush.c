@@ -60,3 +60,4 @@ int main(void) {
   assert(kept == LINE * 2);
   return 0;
 }
+// cause: buffer: buffer.length += LINE | buffer.length = 0

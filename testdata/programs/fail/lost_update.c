@@ -30,3 +30,4 @@ int main(void) {
   assert(account.balance == 160);
   return 0;
 }
+// cause: account.balance: account.balance = account.balance + amount

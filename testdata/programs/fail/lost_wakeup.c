@@ -36,3 +36,4 @@ int main(void) {
   pthread_join(w, NULL);
   return 0;
 }
+// cause: answered: pthread_cond_signal(&answered) | pthread_cond_wait(&answered

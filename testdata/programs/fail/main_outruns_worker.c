@@ -30,3 +30,4 @@ int main(void) {
   assert(saved == DOCUMENTS);
   return 0;
 }
+// cause: saved: saved = i + 1 | saved == DOCUMENTS

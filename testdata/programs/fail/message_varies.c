@@ -36,3 +36,4 @@ int main(void) {
   if (served != 2) fail();
   return 0;
 }
+// cause: served: served = served + 1

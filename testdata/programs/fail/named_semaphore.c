@@ -32,3 +32,4 @@ int main(void) {
   assert(sem_unlink(name) == 0);
   return 0;
 }
+// cause: : sem_open(name, 0) | sem_open(name, O_CREAT

@@ -51,3 +51,4 @@ int main(void) {
   pthread_join(r, NULL);
   return 0;
 }
+// cause: version: atomic_load(&version)

@@ -55,3 +55,4 @@ int main(void) {
   assert(queue.consumed == 2);
   return 0;
 }
+// cause: queue.mutex: pthread_mutex_unlock(q->mutex) | queue.mutex = NULL

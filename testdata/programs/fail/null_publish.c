@@ -48,3 +48,4 @@ int main(void) {
   pthread_join(u, NULL);
   return 0;
 }
+// cause: device.operations: device.operations = &disk_operations | device.operations->block_size()

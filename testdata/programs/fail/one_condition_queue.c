@@ -59,3 +59,4 @@ int main(void) {
   assert(sum == THREADS * ITEMS * (ITEMS + 1) / 2);
   return 0;
 }
+// cause: changed: pthread_cond_signal(&changed)

@@ -31,3 +31,4 @@ int main(void) {
   assert(lines_kept == 2);
   return 0;
 }
+// cause: log_level: level = log_level | log_level = LEVEL_INFO

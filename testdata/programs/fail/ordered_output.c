@@ -59,3 +59,4 @@ int main(void) {
   assert(finished == BLOCKS);
   return 0;
 }
+// cause: finished: return *p | *p = v

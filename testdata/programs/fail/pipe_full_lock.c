@@ -46,3 +46,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: : write(wakeups[1] | pthread_mutex_lock(&lock)

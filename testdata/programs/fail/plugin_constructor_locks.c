@@ -49,3 +49,4 @@ int main(void) {
   return 0;
 }
 #endif
+// cause: registry: pthread_mutex_lock(&registry)

@@ -49,3 +49,4 @@ int main(void) {
   return 0;
 }
 #endif
+// cause: busy: busy = value | while (busy)

@@ -43,3 +43,4 @@ int main(void) {
   return 0;
 }
 #endif
+// cause: twice: twice = (int (*)(int))dlsym | return twice(n)

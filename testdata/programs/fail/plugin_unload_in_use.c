@@ -51,3 +51,4 @@ int main(void) {
   return 0;
 }
 #endif
+// cause: : dlclose(plugin)

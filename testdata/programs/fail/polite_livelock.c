@@ -34,3 +34,4 @@ int main(void) {
   assert(crossings == 2);
   return 0;
 }
+// cause: wants: __atomic_store_n(&me->wants, 1 | __atomic_load_n(&me->other->wants

@@ -33,3 +33,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: result: result = 42 | result == 42

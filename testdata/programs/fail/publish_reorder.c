@@ -35,3 +35,4 @@ int main(void) {
   pthread_join(c, NULL);
   return 0;
 }
+// cause: low: assert(low + high == 0)

@@ -29,3 +29,4 @@ int main(void) {
   pthread_create(&t, NULL, writer, NULL);
   quick_exit(0);
 }
+// cause: : opened++

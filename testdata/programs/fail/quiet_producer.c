@@ -56,3 +56,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: waiting: signals = waiting | waiting = 1

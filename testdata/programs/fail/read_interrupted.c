@@ -37,3 +37,4 @@ int main(void) {
   assert(done == 2);
   return 0;
 }
+// cause: : read(orders[0] | pthread_kill(t, SIGUSR1)

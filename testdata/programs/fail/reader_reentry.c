@@ -44,3 +44,4 @@ int main(void) {
   pthread_rwlock_destroy(&lock);
   return found == 0;
 }
+// cause: lock: pthread_rwlock_rdlock(&lock) | pthread_rwlock_wrlock(&lock)

@@ -36,3 +36,4 @@ int main(void) {
   for (int i = 0; i < 2; i++) pthread_join(owners[i], NULL);
   return 0;
 }
+// cause: references: i->references-- | if (i->references == 0)

@@ -29,3 +29,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: stop: while (!stop) | stop = 1

@@ -20,3 +20,4 @@ int main(void) {
   if (started == 0) pthread_join(t, NULL);
   return 0;
 }
+// cause: started: started == 0 | started = pthread_create

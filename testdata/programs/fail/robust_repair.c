@@ -69,3 +69,4 @@ int main(void) {
   pthread_mutex_destroy(&lock);
   return 0;
 }
+// cause: : killed = 1

@@ -57,3 +57,4 @@ int main(void) {
   for (int i = 0; i < FRAMES; i++) pthread_join(t[i], NULL);
   return 0;
 }
+// cause: moved: pthread_cond_broadcast(&f->moved) | pthread_cond_wait(&f->moved

@@ -58,3 +58,4 @@ int main(void) {
   sem_destroy(&room);
   return 0;
 }
+// cause: readers: first = ++readers == 1

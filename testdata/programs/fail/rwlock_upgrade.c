@@ -48,3 +48,4 @@ int main(void) {
   pthread_rwlock_destroy(&lock);
   return 0;
 }
+// cause: count: i < count | names[count++] = name

@@ -59,3 +59,4 @@ int main(void) {
   assert(rotations == 1);
   return 0;
 }
+// cause: verbose: verbose = on | if (verbose)

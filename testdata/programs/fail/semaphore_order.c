@@ -48,3 +48,4 @@ int main(void) {
   sem_destroy(&full);
   return 0;
 }
+// cause: captured: frame->captured | .captured = 1

@@ -29,3 +29,4 @@ int main(void) {
   pthread_mutex_unlock(&lock);
   return 0;
 }
+// cause: : *count = *count + 1

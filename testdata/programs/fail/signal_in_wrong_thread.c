@@ -30,3 +30,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: : kill(getpid(), SIGHUP)

@@ -47,3 +47,4 @@ int main(void) {
   assert(tally == 2);
   return 0;
 }
+// cause: : pthread_kill(t, SIGNAL)

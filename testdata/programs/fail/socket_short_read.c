@@ -31,3 +31,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: : send(pair[1], "!" | recv(pair[0], reply

@@ -32,3 +32,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: : send(pair[1], &c | shutdown(pair[0]

@@ -47,3 +47,4 @@ int main(void) {
   pthread_spin_destroy(&histogram.lock);
   return 0;
 }
+// cause: histogram.total: histogram.total++ | total = histogram.total

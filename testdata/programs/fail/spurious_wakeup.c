@@ -28,3 +28,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: changed: pthread_cond_wait(&changed

@@ -37,3 +37,4 @@ int main(void) {
   fclose(in);
   return 0;
 }
+// cause: out: fprintf(out, "%s=" | fprintf(out, "%s\n"

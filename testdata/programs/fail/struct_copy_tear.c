@@ -49,3 +49,4 @@ int main(void) {
   assert(settings.volume == 7 && settings.brightness == 2);
   return 0;
 }
+// cause: settings: memcpy(&copy, &settings, settings_size) | memcpy(&settings, &copy, settings_size)

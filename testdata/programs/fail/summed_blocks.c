@@ -46,3 +46,4 @@ int main(void) {
   assert(total == 2 * expected);
   return 0;
 }
+// cause: total: before = total | total = before + sum

@@ -29,3 +29,4 @@ int main(void) {
   pthread_join(b, NULL);
   return 0;
 }
+// cause: : setenv("HEDDLE_READY" | system("test

@@ -32,3 +32,4 @@ int main(void) {
   assert(total == TASKS);
   return 0;
 }
+// cause: total: seen = total | total = seen + 1

@@ -47,3 +47,4 @@ int main(void) {
   assert(sum == 5 * STAGES);
   return 0;
 }
+// cause: lock: pthread_mutex_lock(&next->lock)

@@ -54,3 +54,4 @@ int main(void) {
   assert(paid == charged);
   return 0;
 }
+// cause: payment: payment.charged = 1

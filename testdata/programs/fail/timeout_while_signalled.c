@@ -48,3 +48,4 @@ int main(void) {
   assert(taken + kept == 1);
   return 0;
 }
+// cause: waiters: pthread_cond_signal(&arrived)

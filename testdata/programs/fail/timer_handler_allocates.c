@@ -48,3 +48,4 @@ int main(void) {
   timer_delete(timer);
   return 0;
 }
+// cause: busy: atomic_exchange(&busy, 1)

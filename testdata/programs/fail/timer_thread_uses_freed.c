@@ -24,3 +24,4 @@ int main(void) {
   free(s);
   return 0;
 }
+// cause: : s->expired = 1 | free(s)

@@ -36,3 +36,4 @@ int main(void) {
   assert(atomic_load(&done) + atomic_load(&expired) == 1);
   return 0;
 }
+// cause: expired: if (!atomic_load(&done)) | if (!atomic_load(&expired))

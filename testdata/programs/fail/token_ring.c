@@ -36,3 +36,4 @@ int main(void) {
   for (int i = 0; i < STATIONS; i++) sem_destroy(&turn[i]);
   return 0;
 }
+// cause: token.hops: token.hops++ | token.hops == me

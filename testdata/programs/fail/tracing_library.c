@@ -85,3 +85,4 @@ int main(void) {
   assert(strlen(lines) <= sizeof lines);
   return 0;
 }
+// cause: : pthread_mutex_lock(&modules_lock) | pthread_mutex_lock(&threads_lock)

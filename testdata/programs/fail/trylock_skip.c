@@ -27,3 +27,4 @@ int main(void) {
   assert(sum == 42);
   return 0;
 }
+// cause: lock: pthread_mutex_trylock(&lock) | pthread_mutex_unlock(&lock)

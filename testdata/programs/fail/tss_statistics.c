@@ -44,3 +44,4 @@ int main(void) {
   mtx_destroy(&lock);
   return 0;
 }
+// cause: total: total = sum(total

@@ -44,3 +44,4 @@ int main(void) {
   assert(total_requests == CONNECTIONS);
   return 0;
 }
+// cause: owner: slot->owner = id | slot->owner == id

@@ -74,3 +74,4 @@ int main(void) {
   pthread_join(e, NULL);
   return 0;
 }
+// cause: slots: slot = slot_of_key[key]

@@ -29,3 +29,4 @@ int main(void) {
   assert(contended <= 1);
   return 0;
 }
+// cause: lock: pthread_mutex_trylock(&lock) | pthread_mutex_unlock(&lock)

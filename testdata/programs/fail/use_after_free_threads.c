@@ -46,3 +46,4 @@ int main(void) {
   pthread_join(c, NULL);
   return 0;
 }
+// cause: current: *s = current | current = NULL

@@ -71,3 +71,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: deque.bottom: atomic_store(&deque.bottom, b) | b = atomic_load(&deque.bottom);

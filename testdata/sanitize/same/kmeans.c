@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { POINTS = 24, THREADS = 3, CENTRES = 2, ROUNDS = 2 };
+#ifndef POINTS
+#define POINTS 24
+#endif
+enum { THREADS = 3, CENTRES = 2, ROUNDS = 2 };
 
 struct point { double x, y; };
 struct sums { struct point sum[CENTRES]; int count[CENTRES]; };

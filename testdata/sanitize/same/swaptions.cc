@@ -25,8 +25,12 @@ public:
   }
 };
 
+#ifndef TRIALS
+#define TRIALS 3
+#endif
+
 static void simulate(std::vector<swaption> &all, std::size_t first, std::size_t last) {
-  constexpr int steps = 4, trials = 3;
+  constexpr int steps = 4, trials = TRIALS;
   for (std::size_t i = first; i < last; i++) {
     generator random(i + 1);
     swaption &s = all[i];

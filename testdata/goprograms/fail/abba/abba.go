@@ -23,3 +23,5 @@ func Transfer(from, to *Account, amount int) {
 	from.balance -= amount
 	to.balance += amount
 }
+
+// cause: mu: from.mu.Lock() | to.mu.Lock()

@@ -24,3 +24,5 @@ func (r *Room) Enter() bool {
 	r.inside.Add(1)
 	return true
 }
+
+// cause: inside: r.inside.Load() | r.inside.Add(1)

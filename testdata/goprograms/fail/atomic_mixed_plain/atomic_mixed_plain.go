@@ -19,3 +19,5 @@ func (m *Meter) Report() int64 {
 	m.count = 0
 	return n
 }
+
+// cause: count: atomic.AddInt64 | m.count = 0

@@ -35,3 +35,5 @@ func (h *Holder) Address() string {
 	}
 	return fmt.Sprintf("%s:%d", c.host, c.port)
 }
+
+// cause: port: c.port = port | return fmt.Sprintf

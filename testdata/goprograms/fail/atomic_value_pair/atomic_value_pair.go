@@ -27,3 +27,5 @@ func (k *Keys) Set(key string, version int32) {
 func (k *Keys) Get() (string, int32) {
 	return k.key.Load().(string), k.version.Load()
 }
+
+// cause: : k.version.Store(version) | k.version.Load()

@@ -36,3 +36,5 @@ func (b *Barrier) Await() {
 		b.cond.Wait()
 	}
 }
+
+// cause: arrived: b.arrived++ | for b.arrived != 0

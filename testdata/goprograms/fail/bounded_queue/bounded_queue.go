@@ -51,3 +51,5 @@ func (q *Queue) Take() int {
 	q.cond.Broadcast()
 	return v
 }
+
+// cause: items: q.items = append(q.items, v) | for len(q.items) == 0

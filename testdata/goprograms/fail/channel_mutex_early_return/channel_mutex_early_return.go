@@ -37,3 +37,5 @@ func (a *Account) Withdraw(amount int) error {
 	<-a.lock
 	return nil
 }
+
+// cause: balance: if a.balance < amount | a.balance += amount

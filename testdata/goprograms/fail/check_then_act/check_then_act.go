@@ -35,3 +35,5 @@ func (a *Account) Withdraw(amount int) bool {
 	a.balance -= amount
 	return true
 }
+
+// cause: balance: return a.balance | a.balance -= amount

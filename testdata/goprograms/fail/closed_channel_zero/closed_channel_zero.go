@@ -36,3 +36,5 @@ func (w *Worker) Close() {
 	close(w.jobs)
 	<-w.done
 }
+
+// cause: : close(w.jobs)

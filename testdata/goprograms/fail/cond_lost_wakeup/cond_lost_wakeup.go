@@ -36,3 +36,5 @@ func (l *Latch) Wait() bool {
 	l.cond.Wait()
 	return l.open
 }
+
+// cause: : l.cond.Broadcast() | l.cond.Wait()

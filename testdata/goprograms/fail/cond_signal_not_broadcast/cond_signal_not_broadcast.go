@@ -38,3 +38,5 @@ func (u *Units) Release(n int) {
 	u.free += n
 	u.cond.Signal()
 }
+
+// cause: : u.cond.Signal() | u.cond.Wait()

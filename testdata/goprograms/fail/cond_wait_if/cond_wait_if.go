@@ -45,3 +45,5 @@ func (q *Queue) Take() int {
 	q.items = q.items[1:]
 	return v
 }
+
+// cause: items: v := q.items[0] | q.items = q.items[1:]

@@ -39,3 +39,5 @@ func (p *Pool) Do(ctx context.Context, c *Conn) <-chan struct{} {
 	}
 	return unused
 }
+
+// cause: closed: c.closed.Store(true) | usable := !c.closed.Load()

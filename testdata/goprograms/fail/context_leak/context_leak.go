@@ -29,3 +29,5 @@ func FirstOver(limit int) int {
 	cancel()
 	return -1
 }
+
+// cause: : out <- n | for n := range numbers

@@ -23,3 +23,5 @@ func (t *Table) eat(seat int) {
 	t.forks[right].Unlock()
 	t.forks[left].Unlock()
 }
+
+// cause: forks: t.forks[left].Lock() | t.forks[right].Lock()

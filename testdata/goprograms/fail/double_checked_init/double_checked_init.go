@@ -24,3 +24,5 @@ func (t *Table) Get() []float64 {
 	}
 	return t.sines
 }
+
+// cause: sines: t.sines = []float64 | return t.sines

@@ -22,3 +22,5 @@ func (s *Server) Close() {
 		close(s.stopped)
 	}
 }
+
+// cause: : case <-s.stopped | close(s.stopped)

@@ -42,3 +42,5 @@ func (c *Cache) Remove(key string) {
 		c.keys = slices.Delete(c.keys, i, i+1)
 	}
 }
+
+// cause: keys: if len(c.keys) == c.limit | c.keys = slices.Delete

@@ -33,3 +33,5 @@ func (g *Guard) Release() {
 		g.mu.Unlock()
 	}
 }
+
+// cause: held: g.held.Load() | g.held.Store(false)

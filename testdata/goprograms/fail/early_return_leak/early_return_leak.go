@@ -34,3 +34,5 @@ func Healthy(want int, versions ...int) error {
 	}
 	return nil
 }
+
+// cause: : answers <- errStale | answers <- nil

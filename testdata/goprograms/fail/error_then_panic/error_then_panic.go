@@ -39,3 +39,5 @@ func (s *Server) Dial() *Conn {
 
 // Send sends one message.
 func (c *Conn) Send() { c.sent++ }
+
+// cause: down: s.down = true | if s.down

@@ -47,3 +47,5 @@ func (w *Watcher) Close() {
 	w.stopped.Store(true)
 	<-w.done
 }
+
+// cause: stopped: w.stopped.Load() | w.stopped.Store(true)

@@ -28,3 +28,5 @@ func Probe(t fataler, s *Server) int32 {
 	}()
 	return <-result
 }
+
+// cause: version: v := s.version.Load()

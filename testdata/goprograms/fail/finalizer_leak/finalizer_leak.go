@@ -24,3 +24,5 @@ func (s *state) sweep() { <-s.stop }
 
 // Put counts.
 func (c *Cache) Put() int { c.n++; return c.n }
+
+// cause: none

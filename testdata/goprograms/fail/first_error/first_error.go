@@ -41,3 +41,5 @@ func (g *Group) Wait() error {
 	g.wg.Wait()
 	return g.err
 }
+
+// cause: err: g.err = err

@@ -31,3 +31,5 @@ func (l *Listener) Port() (int32, bool) {
 	}
 	return l.port.Load(), true
 }
+
+// cause: port: l.port.Store(8080) | return l.port.Load(), true

@@ -38,3 +38,5 @@ func (t *Table) Import(rows ...string) {
 	}
 	wg.Wait()
 }
+
+// cause: map: if t.rows[row] | delete(t.rows, row)

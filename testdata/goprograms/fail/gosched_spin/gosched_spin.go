@@ -27,3 +27,5 @@ func (l *TicketLock) Lock() {
 
 // Unlock lets the next one in.
 func (l *TicketLock) Unlock() { l.serving.Add(1) }
+
+// cause: next: ticket := l.next.Load() | l.next.Store(ticket + 1)

@@ -26,3 +26,5 @@ func (h *Holder) Set(s Shape) { h.shape = s }
 
 // Area is the area of the shape.
 func (h *Holder) Area() int { return h.shape.Area() }
+
+// cause: shape: h.shape = s | h.shape.Area()

@@ -42,3 +42,5 @@ func Equal(a, b *Tree, giveUp *atomic.Bool) (equal, ok bool) {
 		}
 	}
 }
+
+// cause: giveUp: giveUp.Load()

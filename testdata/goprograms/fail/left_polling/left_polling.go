@@ -31,3 +31,5 @@ func (w *Watcher) poll() {
 
 // Close stops polling.
 func (w *Watcher) Close() {}
+
+// cause: none

@@ -13,3 +13,5 @@ func drain(ch chan int) (n int64) {
 	}
 	return n
 }
+
+// cause: : for len(ch) > 0 | <-ch

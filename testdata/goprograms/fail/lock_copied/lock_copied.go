@@ -17,3 +17,5 @@ func (h Hits) Hit() {
 	defer h.mu.Unlock()
 	*h.count++
 }
+
+// cause: count: *h.count++

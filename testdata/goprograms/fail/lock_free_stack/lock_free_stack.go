@@ -46,3 +46,5 @@ func (s *Stack) Pop() uint64 {
 		}
 	}
 }
+
+// cause: head: head := s.head.Load() | s.head.CompareAndSwap

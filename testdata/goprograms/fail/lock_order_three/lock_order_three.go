@@ -33,3 +33,5 @@ func (r *Ring) Sum() (sum int) {
 	}
 	return sum
 }
+
+// cause: mu: r[first].mu.Lock() | r[second].mu.Lock()

@@ -29,3 +29,5 @@ func (c *Cache) fill() {
 func (c *Cache) Close() {
 	<-c.ready
 }
+
+// cause: : c.log.Logf

@@ -23,3 +23,5 @@ func Squares(n int) []int {
 	wg.Wait()
 	return squares
 }
+
+// cause: i: for i = 0; i < n; i++ | squares[i] = i * i

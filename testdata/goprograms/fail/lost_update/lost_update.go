@@ -35,3 +35,5 @@ func (a *Account) set(balance int) {
 func (a *Account) Deposit(amount int) {
 	a.set(a.Balance() + amount)
 }
+
+// cause: balance: return a.balance | a.balance = balance

@@ -53,3 +53,5 @@ func (l *LRU) remove(key string) {
 	defer l.mu.Unlock()
 	l.order = slices.DeleteFunc(l.order, func(k string) bool { return k == key })
 }
+
+// cause: order: victim, full := l.order[0] | l.order = slices.DeleteFunc(l.order

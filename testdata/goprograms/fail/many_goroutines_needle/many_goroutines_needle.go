@@ -71,3 +71,5 @@ func (r *Race) relay(i int) {
 	case <-r.over:
 	}
 }
+
+// cause: arrived: r.arrived.Add(1)

@@ -14,3 +14,5 @@ func (x *Index) Add(words ...string) {
 		x.words[len(w)] = w
 	}
 }
+
+// cause: map: x.words[len(w)] = w

@@ -22,3 +22,5 @@ func (s *Sessions) Login(token, user string) {
 func (s *Sessions) User(token string) string {
 	return s.users[token]
 }
+
+// cause: map: s.users[token] = user | return s.users[token]

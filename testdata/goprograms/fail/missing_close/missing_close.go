@@ -36,3 +36,5 @@ func (f *Feed) Collect() (sum int) {
 	}
 	return sum
 }
+
+// cause: active: f.active.Load() == 1 | f.active.Add(-1)

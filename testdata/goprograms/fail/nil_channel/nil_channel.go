@@ -33,3 +33,5 @@ func (s *Source) Next() int {
 	s.mu.Unlock()
 	return <-ch
 }
+
+// cause: ch: s.ch = make | ch := s.ch

@@ -38,3 +38,5 @@ func (r *Registry) Add(name string) {
 	r.once.Do(r.load)
 	r.names = append(r.names, name)
 }
+
+// cause: mu: r.mu.Lock() | r.once.Do(r.load)

@@ -32,3 +32,5 @@ func (s *Settings) Limit() int64 {
 	}
 	return s.Default()
 }
+
+// cause: set: s.set.Load()

@@ -44,3 +44,5 @@ func (db *DB) TryOpen() {
 
 // Open opens the database; the driver must be registered.
 func (db *DB) Open() { db.open() }
+
+// cause: driver: db.driver.Load() == nil | db.driver.Store

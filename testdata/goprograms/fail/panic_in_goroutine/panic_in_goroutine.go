@@ -47,3 +47,5 @@ func (s *Stack) Pop() {
 		s.items = s.items[:n-1]
 	}
 }
+
+// cause: items: return len(s.items) | s.items = s.items[:n-1]

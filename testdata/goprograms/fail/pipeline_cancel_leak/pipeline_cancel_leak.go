@@ -47,3 +47,5 @@ func (p *Pipeline) First() int {
 	close(p.cancel)
 	return v
 }
+
+// cause: : close(p.cancel) | case p.squares <- v * v

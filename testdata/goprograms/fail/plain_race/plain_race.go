@@ -23,3 +23,5 @@ func (c *Copier) Copy(dst *bytes.Buffer, src []byte) {
 
 // Progress is the number of bytes copied so far.
 func (c *Copier) Progress() int64 { return c.copied }
+
+// cause: copied: c.copied += | return c.copied

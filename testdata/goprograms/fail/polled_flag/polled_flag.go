@@ -35,3 +35,5 @@ func (j *Job) Wait() int {
 		}
 	}
 }
+
+// cause: result: j.result = 42 | done, result := j.done, j.result

@@ -29,3 +29,5 @@ func (f *Formatter) Format(c byte, n int) []byte {
 	f.pool.Put(b)
 	return b.Bytes()
 }
+
+// cause: buf: f.pool.Put(b) | return b.Bytes()

@@ -32,3 +32,5 @@ func (p *Pool) Query(n int) int {
 	p.free <- c
 	return c.receive()
 }
+
+// cause: : receive() int { return <-c.answers }

@@ -46,3 +46,5 @@ func (t *Topic) Publish(message string) {
 		s.ch <- message
 	}
 }
+
+// cause: mu: t.mu.Lock() | s.ch <- message

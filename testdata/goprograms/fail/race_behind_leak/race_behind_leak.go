@@ -25,3 +25,5 @@ func (s *Sum) add() {
 
 // Put hands over one value.
 func (s *Sum) Put(v int) { s.values <- v }
+
+// cause: total: s.total += v

@@ -33,3 +33,5 @@ func (l *Limiter) Wait() time.Time {
 	l.mu.Unlock()
 	return slot
 }
+
+// cause: next: slot := l.next | l.next = slot.Add

@@ -33,3 +33,5 @@ func (f *File) Release() {
 		f.closed.Store(true)
 	}
 }
+
+// cause: refs: f.refs.Load() == 0 | f.refs.Add(-1)

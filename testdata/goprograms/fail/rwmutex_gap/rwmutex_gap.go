@@ -32,3 +32,5 @@ func (n *Names) Add(name string) {
 	defer n.mu.Unlock()
 	n.list = append(n.list, name)
 }
+
+// cause: list: found := slices.Contains | n.list = append

@@ -33,3 +33,5 @@ func (s *Stock) Repaint() {
 	s.red--
 	s.yellow++
 }
+
+// cause: mu: s.mu.RLock() | s.mu.Lock()

@@ -32,3 +32,5 @@ func (t *Table) Intern(name string) int {
 	t.Add(name)
 	return t.ids[name]
 }
+
+// cause: mu: t.mu.Lock() | t.mu.RLock()

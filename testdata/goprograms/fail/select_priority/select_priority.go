@@ -32,3 +32,5 @@ func (w *Worker) Run() {
 		}
 	}
 }
+
+// cause: none

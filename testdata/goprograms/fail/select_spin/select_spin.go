@@ -31,3 +31,5 @@ func (g *Gate) Await() int32 {
 		}
 	}
 }
+
+// cause: guests: g.guests.Add(1) | g.guests.Load() == 1

@@ -34,3 +34,5 @@ func (w *Workers) Run(job func()) {
 	job()
 	w.end()
 }
+
+// cause: now: n := w.now.Add(1) | w.now.Add(-1)

@@ -39,3 +39,5 @@ func (l *Logger) Close() {
 	close(l.lines)
 	<-l.done
 }
+
+// cause: closed: l.closed.Load() | l.closed.Store(true)

@@ -99,3 +99,5 @@ func (s *Server) Close() {
 	<-s.served
 	s.handlers.Wait()
 }
+
+// cause: map: s.open[c] = true | for c := range s.open

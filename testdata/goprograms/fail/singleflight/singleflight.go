@@ -57,3 +57,5 @@ func (l *Loader) Get(key string) int {
 	l.mu.Unlock()
 	return c.value
 }
+
+// cause: map: v, ok := l.cache[key] | l.cache[key] = c.value

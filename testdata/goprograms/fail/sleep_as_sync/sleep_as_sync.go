@@ -33,3 +33,5 @@ func (s *Service) Ready(d time.Duration) bool {
 	time.Sleep(d)
 	return s.ready.Load()
 }
+
+// cause: ready: s.ready.Store(true) | return s.ready.Load()

@@ -12,3 +12,5 @@ type Errors struct {
 func (e *Errors) Add(err error) {
 	e.list = append(e.list, err)
 }
+
+// cause: list: e.list = append

@@ -14,3 +14,5 @@ func (s *Status) Set(text string) { s.text = text }
 
 // Get returns the text.
 func (s *Status) Get() string { return s.text }
+
+// cause: text: s.text = text | return s.text

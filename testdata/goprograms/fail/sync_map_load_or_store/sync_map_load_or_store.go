@@ -39,3 +39,5 @@ func (c *Counts) Of(word string) int32 {
 	}
 	return n.(*atomic.Int32).Load()
 }
+
+// cause: : n, ok := c.words.Load(word) | c.words.LoadOrStore(word, n)

@@ -33,3 +33,5 @@ func (b *Buffer) flushLoop() {
 func (b *Buffer) Close() {
 	b.ticker.Stop()
 }
+
+// cause: none

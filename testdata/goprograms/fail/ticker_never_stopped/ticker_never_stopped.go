@@ -40,3 +40,5 @@ func (s *Session) Close() {
 	default: // it has ended already
 	}
 }
+
+// cause: : case s.quit <- struct{}{} | case s.beats <- n

@@ -28,3 +28,5 @@ func Resolve(name string, delay, timeout time.Duration) (int, error) {
 		return 0, errTimeout
 	}
 }
+
+// cause: : answer <- len(name) | case <-time.After(timeout)

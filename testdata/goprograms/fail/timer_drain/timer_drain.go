@@ -30,3 +30,5 @@ func (r *Reader) Next() (v int, ok bool) {
 	}
 	return v, ok
 }
+
+// cause: : if !r.timer.Stop() | case v = <-r.items

@@ -71,3 +71,5 @@ func (l *Lease) Stop() {
 		<-l.expired
 	}
 }
+
+// cause: valid: l.valid = false | if !l.timer.Stop()

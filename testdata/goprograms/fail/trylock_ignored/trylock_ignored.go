@@ -24,3 +24,5 @@ func (s *Stats) Update() {
 	defer s.mu.Unlock()
 	s.updates++
 }
+
+// cause: mu: s.mu.TryLock() | defer s.mu.Unlock()

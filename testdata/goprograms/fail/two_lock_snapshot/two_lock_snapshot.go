@@ -46,3 +46,5 @@ func (b *Bank) Transfer(amount int) {
 func (b *Bank) Total() int {
 	return b.first.get() + b.second.get()
 }
+
+// cause: balance: return a.balance | b.second.balance += amount

@@ -49,3 +49,5 @@ func (c *Client) All(pages ...string) (int, error) {
 		return n, nil
 	}
 }
+
+// cause: quota: if c.quota.Add(-1) < 0

@@ -23,3 +23,5 @@ func Sum(functions ...func() int64) int64 {
 	wg.Wait()
 	return sum.Load()
 }
+
+// cause: wg: wg.Wait() | wg.Add(1)

@@ -45,3 +45,5 @@ func (j *Job) Wait() int32 {
 	j.wg.Wait()
 	return j.state.Load()
 }
+
+// cause: state: j.state.Load() == 0 | j.state.Store(state)

@@ -25,3 +25,5 @@ func (r *Rounds) End() {
 func (r *Rounds) Wait() {
 	r.wg.Wait()
 }
+
+// cause: : r.wg.Wait() | r.wg.Done()

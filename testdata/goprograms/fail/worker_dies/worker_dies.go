@@ -49,3 +49,5 @@ func (f *Farm) Dispatch(costs ...int64) int32 {
 	f.wg.Wait()
 	return f.failed.Load()
 }
+
+// cause: budget: f.budget.Add(-cost) < 0 | f.budget.Add(cost)

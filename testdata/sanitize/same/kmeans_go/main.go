@@ -1,11 +1,13 @@
 // kind: clean
 
 // Command kmeans_go is k-means as map-reduce: each goroutine sums its points in a block of its own,
-// which main merges.
+// which main merges. Its argument is the number of points, by default 18.
 package main
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"sync"
 )
 
@@ -29,7 +31,11 @@ func assign(points []float64, centres [2]float64, result **sums) {
 
 func main() {
 	const workers = 3
-	points := make([]float64, 18)
+	count := 18
+	if len(os.Args) > 1 {
+		count, _ = strconv.Atoi(os.Args[1])
+	}
+	points := make([]float64, count)
 	for i := range points {
 		points[i] = float64(i*7%13 + i%2*20)
 	}

@@ -1,0 +1,31 @@
+// Elements of the page. Text of a program only ever becomes text nodes and attributes here, never markup.
+
+// el returns an element. Properties that begin with `on` are listeners, others attributes; null and false omit one.
+export function el(tag, properties = {}, ...children) {
+  const e = document.createElement(tag);
+  set(e, properties);
+  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  return e;
+}
+
+// svg is el for a drawing.
+export function svg(tag, properties = {}, ...children) {
+  const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  set(e, properties);
+  e.append(...children);
+  return e;
+}
+
+function set(e, properties) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) e.addEventListener(name.slice(2), value);
+    else e.setAttribute(name, value === true ? '' : value);
+  }
+}
+
+// count is `1 event`, `12,345 events`.
+export function count(n, what) {
+  const many = what.endsWith('ch') ? what + 'es' : what + 's';
+  return n.toLocaleString('en') + ' ' + (n === 1 ? what : many);
+}

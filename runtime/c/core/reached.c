@@ -1,0 +1,5 @@
+// reached.c: see reached.h.
+#include "core/reached.h"
+
+void (*hd_reached)(uint64_t pc);
+void (*hd_leaving)(uint32_t depth, uint64_t pc);

@@ -1,0 +1,6 @@
+//go:build heddle
+
+package runtime
+
+// System calls of hdSystem.
+const hdLseek, hdPread = 62, 67
