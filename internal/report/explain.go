@@ -136,8 +136,9 @@ func (e *Explanation) Number(t, explained *trace.Trace) {
 // contained returns the number that each event of all has in some, a part of its events in the same order; -1 if it
 // has none, or if equal events of one thread leave open which it is.
 func contained(all, some *trace.Trace) []int {
+	// Objects of Go programs get other numbers when other goroutines ran before, so they do not count.
 	same := func(a, b *trace.Event) bool {
-		return a.Thread == b.Thread && a.Op == b.Op && a.Site == b.Site && a.Object == b.Object
+		return a.Thread == b.Thread && a.Op == b.Op && a.Site == b.Site
 	}
 	first, last := make([]int, len(all.Events)), make([]int, len(all.Events))
 	n := 0

@@ -18,7 +18,7 @@ import (
 // Verdicts on an interleaving.
 const (
 	VerdictBug       = "bug"        // forcing it made the program fail
-	VerdictUnclear   = "unclear"    // the program failed, and does so without it, too
+	VerdictUnclear   = "unclear"    // the program failed with it, perhaps for another reason
 	VerdictBenign    = "benign"     // it occurred, and the program did not fail
 	VerdictNotForced = "not forced" // it did not occur
 )
@@ -43,6 +43,7 @@ type Interleaving struct {
 	Met       int `json:"met"`
 	Forced    int `json:"forced"`
 	Failures  int `json:"failures"`
+	Along     int `json:"along"`
 	Others    int `json:"others"`
 	Execution int `json:"execution,omitempty"`
 	// Control is the file with the control that made the program fail on the backend live.
@@ -127,7 +128,7 @@ func AtomicityOf(r *engine.Report, c *strategy.CTrigger, names *report.Running) 
 	out := Atomicity{Profile: profileOf(c.Profile(), c.Missing()), Interleavings: []Interleaving{}, Search: Of(r)}
 	for n, t := range c.Targets() {
 		i := interleavingOf(n+1, &t.Interleaving, c.Recorded(), names)
-		i.Tried, i.Held, i.Met, i.Forced, i.Failures, i.Others, i.Execution = t.Tried, t.Held, t.Met, t.Forced, t.Failures, t.Others, t.Execution
+		i.Tried, i.Held, i.Met, i.Forced, i.Failures, i.Along, i.Others, i.Execution = t.Tried, t.Held, t.Met, t.Forced, t.Failures, t.Along, t.Others, t.Execution
 		i.Verdict, i.Why = verdict(&t, names)
 		out.Interleavings = append(out.Interleavings, i)
 	}
@@ -182,14 +183,18 @@ func verdict(t *strategy.Target, names *report.Running) (verdict, why string) {
 	case t.Failures > 0:
 		return VerdictBug, fmt.Sprintf("execution %s failed with it: %s", wording.Thousands(t.Execution), failed)
 	case t.Forced > 0:
-		why = fmt.Sprintf("%s of %s had it, and did not fail", wording.Thousands(t.Forced), wording.Count(t.Tried, "execution"))
+		why = fmt.Sprintf("it occurred in %s of %s, and none of these failed", wording.Thousands(t.Forced), wording.Count(t.Tried, "execution"))
 		verdict = VerdictBenign
 	case t.Tried == 0:
 		return VerdictNotForced, "the search ended before its turn"
 	default:
 		verdict, why = VerdictNotForced, missed(t, names)
 	}
-	if t.Others > 0 {
+	switch {
+	case t.Along > 0:
+		verdict = VerdictUnclear
+		why += fmt.Sprintf("; but in %s made for another interleaving it occurred, too, and they failed, first execution %s: %s", wording.Count(t.Along, "execution"), wording.Thousands(t.Execution), failed)
+	case t.Others > 0:
 		why += fmt.Sprintf("; %s without it failed, first execution %s: %s", wording.Thousands(t.Others), wording.Thousands(t.Execution), failed)
 	}
 	return verdict, why

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
@@ -43,6 +44,8 @@ type ctriggerState struct {
 	Targets []Target           `json:"targets,omitempty"`
 	Turn    int                `json:"turn"` // index into the ways of forcing
 	At      int                `json:"at"`   // index into Targets
+	// Arrivals is the largest number of accesses by which one thread came to an instruction in a recording.
+	Arrivals map[trace.Site]int `json:"arrivals,omitempty"`
 	// Verify are the forcings that an execution with all accesses has to confirm.
 	Verify []forcing `json:"verify,omitempty"`
 	// Trying are the forcings in flight, by the plan's key.
@@ -62,8 +65,11 @@ type Target struct {
 	Forced   int `json:"forced"`
 	Failures int `json:"failures"`
 	Others   int `json:"others"`
+	// Along executions were made for another target, had the interleaving, and failed.
+	Along int `json:"along,omitempty"`
 	// Execution is the number in the search of the first execution that failed: with the interleaving
-	// if there is one, else without. Kind and Message are that failure's.
+	// if there is one, else without. Kind and Message are that failure's. The same execution may count in
+	// Along of others.
 	Execution int    `json:"execution,omitempty"`
 	Kind      string `json:"kind,omitempty"`
 	Message   string `json:"message,omitempty"`
@@ -79,6 +85,8 @@ type forcing struct {
 	Target int    `json:"target"`
 	Way    int    `json:"way"`
 	Seed   uint64 `json:"seed"`
+	// Nth counts the forcings of the target by chosen arrivals, from 0.
+	Nth int `json:"nth,omitempty"`
 	// Verify: it repeats the execution of that number, to record all accesses.
 	Verify int `json:"verify,omitempty"`
 }
@@ -125,7 +133,7 @@ func (c *CTrigger) pairs() int { return 0 }
 // ended implements guide.
 func (c *CTrigger) ended() bool {
 	s := &c.state
-	return s.Forcing && (s.Turn == len(ways)*c.rounds() || len(s.Targets) == 0)
+	return s.Forcing && (s.Turn == len(c.ways())*c.rounds() || len(s.Targets) == 0)
 }
 
 // Stage implements Strategy. Its round is 1 in phase one, 2 in phase two.
@@ -215,7 +223,7 @@ func (c *CTrigger) Recording(n uint64) schedule.Plan {
 // next. Each time it starts over, fewer are left.
 func (c *CTrigger) next() (forcing, bool) {
 	s := &c.state
-	rounds := c.rounds()
+	rounds, ways := c.rounds(), c.ways()
 	for s.Turn < len(ways)*rounds {
 		for s.At < len(s.Targets) {
 			t := &s.Targets[s.At]
@@ -224,7 +232,13 @@ func (c *CTrigger) next() (forcing, bool) {
 				continue
 			}
 			s.Made++
-			return forcing{Target: s.At - 1, Way: s.Turn % len(ways), Seed: c.setting.FirstSeed() + s.Made}, true
+			nth := 0 // turns by chosen arrivals before this one
+			for turn := range s.Turn {
+				if ways[turn%len(ways)].chosen {
+					nth++
+				}
+			}
+			return forcing{Target: s.At - 1, Way: s.Turn % len(ways), Nth: nth, Seed: c.setting.FirstSeed() + s.Made}, true
 		}
 		if s.Flying > 0 {
 			return forcing{}, false // what is in flight decides who is left
@@ -250,30 +264,67 @@ type way struct {
 	outer  bool // wait before the outermost critical sections
 	remote bool // hold r, too
 	first  bool // only a thread's first arrival at c
+	// chosen: one arrival of a thread at c and one at r, see arrivals. What an interleaving does may depend
+	// on which instances of its instructions form it, and without this the first ones mostly do.
+	chosen bool
 	policy schedule.Policy
 	stay   float64
 }
 
-// ways are tried in this order.
-var ways = []way{
+// allWays are tried in this order.
+var allWays = []way{
 	{remote: true, policy: schedule.Random},
 	{remote: true, outer: true, policy: schedule.Random},
+	{remote: true, chosen: true, policy: schedule.Random},
 	{policy: schedule.POS},
 	{outer: true, policy: schedule.Random, stay: 0.9},
+	{remote: true, chosen: true, policy: schedule.Random, stay: 0.9},
 	{remote: true, first: true, policy: schedule.Random, stay: 0.5},
 	{remote: true, policy: schedule.POS},
+	{remote: true, chosen: true, policy: schedule.Random, stay: 0.9},
 	{remote: true, outer: true, policy: schedule.Random, stay: 0.9},
 	{policy: schedule.Random, stay: 0.9},
+	{remote: true, chosen: true, policy: schedule.Random},
+}
+
+// armWays leave out those of chosen arrivals: the other arms of a portfolio vary instances.
+var armWays = slices.DeleteFunc(slices.Clone(allWays), func(w way) bool { return w.chosen })
+
+func (c *CTrigger) ways() []way {
+	if c.arm {
+		return armWays
+	}
+	return allWays
+}
+
+// arrivals returns the arrivals at c and r, from 1, that the nth forcing by chosen arrivals brings together: the
+// last ones, the last with the first, the first with the last; then those that the seed draws. A lone instruction of a
+// loop is often decisive the last time around, and random arrivals of long loops rarely hit it.
+func (s *ctriggerState) arrivals(t *Target, nth int, seed uint64) (c, r int) {
+	cs, rs := max(1, s.Arrivals[t.C.Site]), max(1, s.Arrivals[t.R.Site])
+	switch nth {
+	case 0:
+		return cs, rs
+	case 1:
+		return cs, 1
+	case 2:
+		return 1, rs
+	}
+	draw := rand.New(rand.NewPCG(seed, uint64(nth)))
+	return 1 + draw.IntN(cs), 1 + draw.IntN(rs)
 }
 
 // force returns the plan of a forcing.
 func (c *CTrigger) force(f forcing) Request {
 	s := &c.state
 	t := &s.Targets[f.Target]
-	w := ways[f.Way]
+	w := c.ways()[f.Way]
 	plan := schedule.Plan{
 		Policy: w.policy, Stay: w.stay, Seed: f.Seed, Repeat: 1, Points: c.points(&t.Triple), Holds: w.holds(&t.Interleaving),
 		Record: true, Accesses: f.Verify > 0, MaxAccesses: mostRecorded, Timeouts: f.Way%2 == 1 && !c.setting.NoEarlyTimeouts,
+	}
+	if w.chosen {
+		plan.Holds[0].Arrival, plan.Holds[len(plan.Holds)-1].Arrival = s.arrivals(t, f.Nth, f.Seed)
 	}
 	if f.Verify == 0 {
 		plan.MaxAccesses = 0
@@ -350,7 +401,7 @@ func (c *CTrigger) Observe(o *Observation) {
 	}
 	t := &s.Targets[f.Target]
 	if f.Verify > 0 {
-		t.verified(o.Outcome, f.Verify)
+		s.verified(o.Outcome, &f)
 		return
 	}
 	t.Tried++
@@ -371,7 +422,7 @@ func (c *CTrigger) Observe(o *Observation) {
 			t.Failures++
 		}
 	case !c.arm && (met || failed):
-		s.Verify = append(s.Verify, forcing{f.Target, f.Way, f.Seed, s.Seen})
+		s.Verify = append(s.Verify, forcing{f.Target, f.Way, f.Seed, f.Nth, s.Seen})
 	}
 	if t.Held > 0 && t.Met == 0 && o.Outcome.Trace != nil {
 		t.wait(o.Outcome.Trace, o.Request.Plan.Holds[0].Site)
@@ -379,20 +430,41 @@ func (c *CTrigger) Observe(o *Observation) {
 }
 
 // verified takes the repetition, with all accesses, of an execution of the search.
-func (t *Target) verified(o *schedule.Outcome, execution int) {
+func (s *ctriggerState) verified(o *schedule.Outcome, f *forcing) {
 	if o.Trace == nil {
 		return
 	}
+	t, failed := &s.Targets[f.Target], o.Ending.Kind.Failed()
+	want := []atomicity.Triple{t.Triple}
+	if failed {
+		for i := range s.Targets {
+			want = append(want, s.Targets[i].Triple)
+		}
+	}
+	occurred := atomicity.Exercised(o.Trace, want...)
 	count := &t.Others
-	if atomicity.Exercised(o.Trace, t.Triple) {
+	if occurred[0] {
 		t.Forced++
 		count = &t.Failures
 	}
-	if e := &o.Ending; e.Kind.Failed() {
-		if *count++; *count == 1 && t.Failures <= 1 {
-			t.Execution, t.Kind, t.Message = execution, e.Kind.String(), e.Message
+	if !failed {
+		return
+	}
+	if *count++; t.Failures == 1 && count == &t.Failures || t.Execution == 0 {
+		t.fails(o, f.Verify)
+	}
+	for i := range s.Targets {
+		if other := &s.Targets[i]; i != f.Target && occurred[i+1] {
+			if other.Along++; other.Along == 1 && other.Failures == 0 {
+				other.fails(o, f.Verify)
+			}
 		}
 	}
+}
+
+// fails keeps the failure of an execution of that number.
+func (t *Target) fails(o *schedule.Outcome, execution int) {
+	t.Execution, t.Kind, t.Message = execution, o.Ending.Kind.String(), o.Ending.Message
 }
 
 // wait finds what kept r from being done while a thread was held before an instruction.
@@ -446,6 +518,7 @@ func (c *CTrigger) profiled(o *Observation) {
 			s.miss("an execution has more accesses than were recorded")
 		}
 		c.recorded = o.Outcome.Trace
+		s.arrive(o.Outcome.Trace)
 		fresh = s.Profile.Add(o.Outcome.Trace, nil)
 	}
 	if s.Quiet++; fresh > 0 {
@@ -459,6 +532,25 @@ func (c *CTrigger) profiled(o *Observation) {
 		}
 		for _, i := range list {
 			s.Targets = append(s.Targets, Target{Interleaving: i})
+		}
+	}
+}
+
+// arrive counts the arrivals of a recording.
+func (s *ctriggerState) arrive(t *trace.Trace) {
+	type arrival struct {
+		thread trace.ThreadID
+		site   trace.Site
+	}
+	counts := map[arrival]int{}
+	if s.Arrivals == nil {
+		s.Arrivals = map[trace.Site]int{}
+	}
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Op.IsAccess() {
+			a := arrival{e.Thread, e.Site}
+			counts[a]++
+			s.Arrivals[e.Site] = max(s.Arrivals[e.Site], counts[a])
 		}
 	}
 }

@@ -110,3 +110,52 @@ func TestCTriggerOrder(t *testing.T) {
 		t.Errorf("%d recordings; forced %v", profiled, made)
 	}
 }
+
+// TestCTriggerAlong: an execution that was made for one interleaving and fails counts for all that occurred in
+// it, so that none of them passes for benign; and forcings by chosen arrivals bring the last ones together.
+func TestCTriggerAlong(t *testing.T) {
+	t.Parallel()
+	c := strategy.NewCTrigger(strategy.Setting{Seed: 1})
+	failing := interleaved()
+	failing.Events = append(failing.Events[:4:4], failing.Events[1], failing.Events[4]) // between 20 and 21, too
+	failing.Ending = trace.Ending{Kind: trace.Assertion, Message: "m"}
+	profile := interleaved()
+	profile.Events = append(profile.Events[:4:4], profile.Events[3], profile.Events[4]) // two arrivals at 20
+	target := func(line uint64) *strategy.Target {
+		for i := range c.Targets() {
+			if x := &c.Targets()[i]; x.C.Site == trace.MakeSite(0, line) && x.P.Site == trace.MakeSite(0, line-1) {
+				return x
+			}
+		}
+		return nil
+	}
+	last := false
+	for n := 0; ; n++ {
+		req, ok := c.Next(-1)
+		if !ok || n > 2000 {
+			break
+		}
+		o := &schedule.Outcome{}
+		switch h := req.Plan.Holds; {
+		case len(h) == 0:
+			o.Trace = profile
+		case h[0].Site == trace.MakeSite(0, 21):
+			o.Ending = failing.Ending
+			if req.Plan.Accesses {
+				o.Trace = failing
+			}
+		case h[0].Site == trace.MakeSite(0, 20):
+			last = last || h[0].Arrival == 2
+		}
+		c.Observe(&strategy.Observation{Request: &req, Last: true, Outcome: o})
+	}
+	if x := target(21); x == nil || x.Failures == 0 || x.Message != "m" {
+		t.Fatalf("the one that was forced: %+v", x)
+	}
+	if x := target(11); x == nil || x.Failures > 0 || x.Along == 0 || x.Message != "m" || x.Execution == 0 {
+		t.Errorf("the other: %+v", x)
+	}
+	if !last {
+		t.Error("no execution held a thread before its last arrival at 20")
+	}
+}

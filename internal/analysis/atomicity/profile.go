@@ -130,20 +130,32 @@ func (p *Profile) potential(t triple) *entry {
 	return e
 }
 
-// Exercised reports whether the triple occurs in a recorded execution, among the accesses that were
+// Exercised reports which of the triples occur in a recorded execution, among the accesses that were
 // recorded. If the execution failed while a thread stood before c, that thread counts as having done
 // c: r has changed what c was about to touch.
-func Exercised(t *trace.Trace, want Triple) bool {
-	all := *t
-	for i := range t.Ending.Waiters {
-		if w := &t.Ending.Waiters[i]; w.Ready && w.Site == want.C.Site && w.Op == want.C.Op {
-			all.Events = append(slices.Clip(all.Events), trace.Event{Thread: w.Thread, Op: w.Op, Site: w.Site, Object: w.Object, Size: 1})
+func Exercised(t *trace.Trace, want ...Triple) []bool {
+	occurred := make([]bool, len(want))
+	mark := func(all *trace.Trace, counts func(*Triple) bool) {
+		p := NewProfile()
+		p.Add(all, nil)
+		for i := range want {
+			w := &want[i]
+			if e := p.triples[triple{p.number(w.P), p.number(w.C), p.number(w.R)}]; e != nil && e.Exercised > 0 && counts(w) {
+				occurred[i] = true
+			}
 		}
 	}
-	p := NewProfile()
-	p.Add(&all, nil)
-	e := p.triples[triple{p.number(want.P), p.number(want.C), p.number(want.R)}]
-	return e != nil && e.Exercised > 0
+	mark(t, func(*Triple) bool { return true })
+	for i := range t.Ending.Waiters {
+		w := &t.Ending.Waiters[i]
+		before := func(x *Triple) bool { return w.Ready && w.Site == x.C.Site && w.Op == x.C.Op }
+		if slices.ContainsFunc(want, func(x Triple) bool { return before(&x) }) {
+			all := *t
+			all.Events = append(slices.Clip(all.Events), trace.Event{Thread: w.Thread, Op: w.Op, Site: w.Site, Object: w.Object, Size: 1})
+			mark(&all, before)
+		}
+	}
+	return occurred
 }
 
 // savedProfile is a Profile as JSON.

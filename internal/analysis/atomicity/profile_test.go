@@ -138,18 +138,18 @@ func TestExercisedDropsOut(t *testing.T) {
 			t.Errorf("an exercised interleaving is a target: %+v", i)
 		}
 	}
-	if !atomicity.Exercised(recording(events...), want) {
+	if !atomicity.Exercised(recording(events...), want)[0] {
 		t.Error("Exercised misses it")
 	}
-	if atomicity.Exercised(recording(events[0], events[2], events[1]), want) {
+	if atomicity.Exercised(recording(events[0], events[2], events[1]), want)[0] {
 		t.Error("Exercised sees what did not occur")
 	}
 	failed := recording(events[:2]...)
-	if atomicity.Exercised(failed, want) {
+	if atomicity.Exercised(failed, want)[0] {
 		t.Error("Exercised sees a thread before c where none is")
 	}
 	failed.Ending = trace.Ending{Kind: trace.Signal, Waiters: []trace.Waiter{{Thread: 1, Op: trace.OpWrite, Site: at(12), Object: x, Ready: true, Holder: -1}}}
-	if !atomicity.Exercised(failed, want) {
+	if !atomicity.Exercised(failed, want)[0] {
 		t.Error("Exercised misses the thread before c when the execution failed")
 	}
 }
