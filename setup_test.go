@@ -28,6 +28,9 @@ echo "apt-get $*"
 for p; do
   case $p in install | -*) continue ;; lldb) [ -z "$NO_LLDB" ] || exit 100 ;; esac
   for c in $p; do printf '#!/bin/sh\n' >"$BIN/$c"; done
+  case $p in clang)
+    printf '#!/bin/sh\n[ "$1" != -dumpversion ] || { echo 14.0.6; exit; }\n[ -z "$NEEDS_LIBOMP" ] || [ -e "$BIN/libomp-14-dev" ]\n' >"$BIN/clang" ;;
+  esac
 done
 for c in addr2line llvm-dwp libtoolize protoc dot; do printf '#!/bin/sh\n' >"$BIN/$c"; done
 /bin/chmod +x "$BIN"/*
@@ -52,6 +55,8 @@ for c in addr2line llvm-dwp libtoolize protoc dot; do printf '#!/bin/sh\n' >"$BI
 			[]string{"HEDDLE_INSTALL=no: nothing is installed", "the tests that need them skip"}, []string{"apt-get update"}},
 		"root": {"test", map[string]string{"go": nothing, "gcc": nothing, "id": root, "apt-get": install}, "", 0,
 			[]string{"installing g++ clang binutils", "apt-get update -q", "apt-get install -q -y --no-install-recommends g++ clang"}, []string{"skip", "cannot install"}},
+		"a package for a version of another": {"test", map[string]string{"go": nothing, "gcc": nothing, "id": root, "apt-get": install}, "NEEDS_LIBOMP=1", 0,
+			[]string{"missing: libomp-14-dev", "installing libomp-14-dev"}, []string{"skip", "cannot install"}},
 		"one package missing": {"test", map[string]string{"go": nothing, "gcc": nothing, "id": root, "apt-get": install}, "NO_LLDB=1", 0,
 			[]string{"cannot install lldb", "without lldb, the tests that need them skip"}, []string{"cannot install gdb"}},
 		"demo with clang": {"demo", map[string]string{"go": nothing, "clang": nothing}, "", 0, nil, []string{"setup:"}},
