@@ -77,7 +77,7 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 	for _, w := range end.Waiters {
 		failed[w.Thread] = true
 	}
-	if end.Kind != trace.Deadlock && end.Kind != trace.Hang && end.Kind != trace.Leak { // the accesses nearest to the failure come first
+	if !x.stuck() { // the accesses nearest to the failure come first
 		if err := x.delay(ctx, func(ev *trace.Event) bool { return ev.Thread == end.Thread && ops.Does(ev.Op) != ops.Create }, 1, explainNear); err != nil {
 			return nil, err
 		}
@@ -132,6 +132,12 @@ type pairOf struct {
 func (x *explainer) same(e trace.Ending) bool {
 	modules := x.target.Modules() // which are known once the program has run
 	return finding.Of(x.goal, modules).Same(finding.Of(e, modules))
+}
+
+// stuck reports whether the execution fails because threads wait for ever.
+func (x *explainer) stuck() bool {
+	k := x.critical.Base.Ending.Kind
+	return k == trace.Deadlock || k == trace.Hang || k == trace.Leak
 }
 
 // over reports whether the limits leave no room for n more executions; then the search is not complete.
@@ -247,7 +253,7 @@ func interruptions(t *trace.Trace) (out [][2]int) {
 				}
 			}
 			if len(others) > 1 {
-				out = append(out, [2]int{p, others[0]}, [2]int{others[len(others)-1], i})
+				out = append(out, [2]int{others[len(others)-1], i}, [2]int{p, others[0]}) // reversed below
 			}
 		}
 		last[k] = i
@@ -281,8 +287,11 @@ func conflicts(t *trace.Trace, counts func(*trace.Event) bool) (out [][2]int) {
 		if ev.Object == 0 || !counts(ev) {
 			continue
 		}
-		changes := true
-		switch ops.Does(ev.Op) {
+		changes, object, does := true, ev.Object, ops.Does(ev.Op)
+		if lock := ops.Acquires(ev); lock != 0 && lock != object { // a wait on a condition that returns
+			object, does = lock, ops.Acquire
+		}
+		switch does {
 		case ops.None, ops.Announce, ops.Resume, ops.Leave, ops.Depart, ops.Release, ops.ReleaseShared, ops.Allocate:
 			continue // an acquisition stands for its critical section
 		case ops.Read, ops.AtomicRead, ops.Inspect:
@@ -295,7 +304,7 @@ func conflicts(t *trace.Trace, counts func(*trace.Event) bool) (out [][2]int) {
 			size = min(max(uint64(ev.Size), 1), 256)
 		}
 		for b := uint64(0); b < size; b += 8 {
-			at := uint64(ev.Object) + b
+			at := uint64(object) + b
 			if memory {
 				at &^= 7
 			}
@@ -654,7 +663,16 @@ func (x *explainer) finish() {
 			return q != p && len(q.turned) < len(p.turned) && !slices.ContainsFunc(q.turned, func(n int) bool { return !slices.Contains(p.turned, n) })
 		})
 	})
-	slices.SortStableFunc(smallest, func(p, q *pairOf) int { return len(p.turned) - len(q.turned) })
+	stuck := x.stuck()
+	slices.SortStableFunc(smallest, func(p, q *pairOf) int {
+		if !stuck && (p.waiter != nil) != (q.waiter != nil) { // what somebody still waits for has not failed
+			if p.waiter != nil {
+				return 1
+			}
+			return -1
+		}
+		return len(p.turned) - len(q.turned)
+	})
 	type places struct{ a, b trace.Site }
 	listed := map[places]bool{} // the same two instructions, later in the execution, add nothing
 	for _, p := range smallest {

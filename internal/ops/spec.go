@@ -331,3 +331,16 @@ func index() (specs [abi.OpCount]*Spec, does [abi.OpCount]Action) {
 	}
 	return specs, does
 }
+
+// Acquires returns the lock that an event acquires, alone or shared, at its call or when a wait on a condition
+// returns; 0 if it acquires none.
+func Acquires(ev *trace.Event) trace.Object {
+	s := Of(ev.Op)
+	switch {
+	case s.Does == Acquire, s.Does == AcquireShared:
+		return ev.Object
+	case s.Blocks == UntilReacquired:
+		return trace.Object(ev.Aux)
+	}
+	return 0
+}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,8 @@ const (
 	UseAfterFree   = "use after free"
 	TooEarly       = "use before initialisation"
 	LostWakeUp     = "lost wake-up"
+	StolenWakeUp   = "stolen wake-up"
+	WrongWakeUp    = "wake-up of the wrong thread"
 	DoubleClose    = "double close of a channel"
 	ClosedSend     = "send on a closed channel"
 	WaitGroup      = "WaitGroup misuse"
@@ -49,6 +52,13 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 		if freed >= 0 {
 			p.name = UseAfterFree
 		}
+		if p.name == OrderViolation {
+			if wake, woken, others, ok := x.wrongWakeUp(); ok {
+				p = shown{name: WrongWakeUp, more: []int{wake}, sentence: fmt.Sprintf("%s wakes T%d, which waits again, while %s on it, too.", x.event(wake), woken, x.wait(others))}
+				clear(x.said)
+				x.last = ""
+			}
+		}
 		e.Pattern = p.name
 		moved := ""
 		if !o.Controlled {
@@ -73,7 +83,7 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 		if late {
 			e.Pattern = ""
 		}
-		steps := slices.Concat([]int{o.First}, p.triple, p.section)
+		steps := slices.Concat([]int{o.First}, p.triple, p.section, p.more)
 		if freed >= 0 {
 			lines = append(lines, fmt.Sprintf("The execution ends as T%d accesses memory after %s.", t.Ending.Thread, x.event(freed)))
 			steps = append(steps, freed)
@@ -260,6 +270,14 @@ func (x *explaining) short(p shown, o *Order) string {
 	x.last = ""
 	of := ""
 	switch p.name {
+	case WrongWakeUp:
+		return p.name + ": " + strings.TrimSuffix(p.sentence, ".")
+	case StolenWakeUp:
+		events := []int{o.First, o.Second}
+		if len(p.section) == 2 {
+			events = p.section
+		}
+		return fmt.Sprintf("%s: %s comes before %s; the other way round it does not fail", p.name, x.event(events[0]), x.event(events[1]))
 	case UseAfterFree, DoubleClose, ClosedSend: // how the execution ends, not what the ordering is of
 		return fmt.Sprintf("%s: %s comes before %s; the other way round it does not fail", p.name, x.event(o.First), x.second(o))
 	}
@@ -366,6 +384,7 @@ type shown struct {
 	sentence string // about the execution; may be empty
 	triple   []int  // p, r and c of unserializable accesses; nil for others
 	section  []int  // two events of the critical sections that the ordering is of; nil if guarded chooses them
+	more     []int  // other events that the sentence names
 }
 
 // pattern names the kind of bug that an ordering shows.
@@ -389,6 +408,10 @@ func (x *explaining) pattern(o *Order) shown {
 		return shown{name: UseAfterFree}
 	case o.Waiting:
 		return shown{name: OrderViolation}
+	case b.Blocks == ops.UntilReacquired && a.Does == ops.Acquire:
+		if wake, ok := x.woken(o.First, o.Second); ok {
+			return shown{name: StolenWakeUp, more: []int{wake}, sentence: fmt.Sprintf("%s has woken T%d before, but T%d acquires the lock first.", x.event(wake), second.Thread, first.Thread)}
+		}
 	case a.Does == ops.Acquire && b.Does == ops.Acquire:
 		if wake, wait, ok := x.lostWakeUp(o.First, o.Second); ok {
 			return shown{name: LostWakeUp, section: []int{wake, wait}, sentence: x.stillWaits(second.Thread)}
@@ -412,6 +435,13 @@ func (x *explaining) pattern(o *Order) shown {
 		return shown{name: TooEarly, sentence: "It is 0, and no write of it came before."}
 	}
 	return shown{name: x.misuse(o)}
+}
+
+func (x *explaining) wait(threads []trace.ThreadID) string {
+	if len(threads) == 1 {
+		return fmt.Sprintf("T%d waits", threads[0])
+	}
+	return x.threads(threads) + " wait"
 }
 
 // misuse is the pattern of an ordering that has no other: how a Go program used a channel, a WaitGroup or a map.
@@ -464,7 +494,7 @@ func (x *explaining) unserializable(p, r, c int) shown {
 // across returns unserializable accesses p, r and c of one object where p is in the critical section that begins with one
 // acquisition of a lock, c in a later one of the same thread, and r, of the other acquisition's thread, after that acquisition.
 func (x *explaining) across(first, second int) (p, r, c int, ok bool) {
-	if ops.Does(x.t.Events[first].Op) != ops.Acquire || x.t.Events[first].Object != x.t.Events[second].Object {
+	if !x.sameLock(first, second) {
 		return 0, 0, 0, false
 	}
 	one, two := x.t.Events[first].Thread, x.t.Events[second].Thread
@@ -511,7 +541,7 @@ func (x *explaining) freed() int {
 // inside returns accesses of one object in the critical sections that begin with two acquisitions of one lock, one
 // of them a write.
 func (x *explaining) inside(first, second int) (f, s int, ok bool) {
-	if ops.Does(x.t.Events[first].Op) != ops.Acquire || x.t.Events[first].Object != x.t.Events[second].Object {
+	if ops.Does(x.t.Events[first].Op) != ops.Acquire || !x.sameLock(first, second) {
 		return 0, 0, false
 	}
 	a, _ := section(x.t, first)
@@ -533,9 +563,7 @@ func (x *explaining) inside(first, second int) (f, s int, ok bool) {
 // the execution that does not fail, otherwise -1. If the second thread waits, events has the last access of the first section to
 // memory that other threads access.
 func (x *explaining) guarded(o *Order) (events []int, later int) {
-	switch ops.Does(x.t.Events[o.First].Op) {
-	case ops.Acquire, ops.AcquireShared:
-	default:
+	if ops.Acquires(&x.t.Events[o.First]) == 0 {
 		return nil, -1
 	}
 	first, _ := section(x.t, o.First)
@@ -595,6 +623,7 @@ func (x *explaining) waits() (out []Step) {
 // release, and its events on conditions.
 func section(t *trace.Trace, at int) (accesses, conditions []int) {
 	bound := &t.Events[at]
+	lock := cmp.Or(ops.Acquires(bound), bound.Object)
 	from, step := at+1, 1
 	if does := ops.Does(bound.Op); does == ops.Release || does == ops.ReleaseShared {
 		from, step = at-1, -1
@@ -607,7 +636,7 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 		}
 		switch s.Does {
 		case ops.Acquire, ops.AcquireShared, ops.Release, ops.ReleaseShared:
-			if ev.Object == bound.Object {
+			if ev.Object == lock {
 				return accesses, conditions
 			}
 		}
@@ -616,12 +645,86 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 			accesses = append(accesses, i)
 		case s.Of == ops.Condition:
 			conditions = append(conditions, i)
-			if s.Does == ops.Wait && trace.Object(ev.Aux) == bound.Object {
+			if s.Does == ops.Wait && trace.Object(ev.Aux) == lock {
 				return accesses, conditions // it releases the lock
 			}
 		}
 	}
 	return accesses, conditions
+}
+
+// wrongWakeUp returns a signal of a condition that woke a thread which only began to wait there again, when threads
+// that wait there for ever waited already.
+func (x *explaining) wrongWakeUp() (wake int, woken trace.ThreadID, others []trace.ThreadID, ok bool) {
+	if x.t.Ending.Kind != trace.Deadlock {
+		return 0, 0, nil, false
+	}
+	last := map[trace.ThreadID]int{} // the last event of each thread
+	for i := range x.t.Events {
+		last[x.t.Events[i].Thread] = i
+	}
+	waits := func(th trace.ThreadID, on trace.Object) bool { // for ever
+		w, ev := x.waiter(th), &x.t.Events[last[th]]
+		return w != nil && w.Object == on && ev.Object == on && ops.Does(ev.Op) == ops.Wait
+	}
+	for i := range slices.Backward(x.t.Events) {
+		ev := &x.t.Events[i]
+		if spec := ops.Of(ev.Op); spec.Does != ops.WakeOne || spec.Of != ops.Condition || spec.Value != ops.ThreadPlusOne || ev.Value == 0 {
+			continue
+		}
+		th := trace.ThreadID(ev.Value) - 1
+		if !waits(th, ev.Object) || !x.onlyReads(th, i+1) {
+			continue
+		}
+		for n := range x.t.Ending.Waiters {
+			if y := x.t.Ending.Waiters[n].Thread; y != th && last[y] < i && waits(y, ev.Object) {
+				others = append(others, y)
+			}
+		}
+		if len(others) > 0 {
+			return i, th, others, true
+		}
+	}
+	return 0, 0, nil, false
+}
+
+// onlyReads reports whether a thread writes no shared memory and wakes nobody from an event on.
+func (x *explaining) onlyReads(th trace.ThreadID, from int) bool {
+	return !slices.ContainsFunc(x.t.Events[from:], func(ev trace.Event) bool {
+		spec := ops.Of(ev.Op)
+		return ev.Thread == th && (spec.Of == ops.Memory && ev.Object.Region() != trace.RegionStack && changes(ev.Op) || spec.Does == ops.WakeOne || spec.Does == ops.WakeAll)
+	})
+}
+
+// sameLock reports whether two events acquire the same lock.
+func (x *explaining) sameLock(first, second int) bool {
+	lock := ops.Acquires(&x.t.Events[first])
+	return lock != 0 && lock == ops.Acquires(&x.t.Events[second])
+}
+
+// woken returns the event by which another thread woke the one whose wait on a condition returns with event second, if that
+// was before event first, and the section that begins with first changes memory which the woken thread accesses after its wait.
+func (x *explaining) woken(first, second int) (wake int, ok bool) {
+	back := &x.t.Events[second]
+	accesses, _ := section(x.t, first)
+	mine, _ := section(x.t, second)
+	taken := slices.ContainsFunc(accesses, func(a int) bool {
+		return changes(x.t.Events[a].Op) && slices.ContainsFunc(mine, func(b int) bool { return x.t.Events[a].Object == x.t.Events[b].Object })
+	})
+	for i := first - 1; i >= 0 && taken; i-- {
+		ev := &x.t.Events[i]
+		does := ops.Does(ev.Op)
+		if ev.Object != back.Object {
+			continue
+		}
+		switch {
+		case does == ops.Wait && ev.Thread == back.Thread:
+			return 0, false
+		case does == ops.WakeAll, does == ops.WakeOne && ops.Of(ev.Op).Value == ops.ThreadPlusOne && trace.ThreadID(ev.Value)-1 == back.Thread:
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // lostWakeUp returns a wake-up in the critical section of the first of two acquisitions of one lock, and a wait for it
@@ -664,7 +767,7 @@ func changes(op trace.Op) bool {
 	return true
 }
 
-// broken returns accesses p and c of one thread and r of another on one object, r between the others, so
+// broken returns accesses p and c of one thread, one after the other, and r of another on one object, r between the others, so
 // that no order of the two threads without an interruption gives the same values (CTrigger, ASPLOS'09, §2).
 // The first of the pair is p, or the second is c. The other one is r, if it is such an access, and otherwise one of r's thread
 // that also comes between p and c.
@@ -685,7 +788,7 @@ func (x *explaining) broken(first, second int) (p, r, c int, ok bool) {
 		other   trace.ThreadID // r's
 	}{{first, second, at(second+1, n, 1, one), two}, {at(first-1, -1, -1, two), first, second, one}}
 	for _, k := range candidates {
-		if k.p < 0 || k.c < 0 {
+		if k.p < 0 || k.c < 0 || at(k.p+1, k.c, 1, x.t.Events[k.p].Thread) >= 0 {
 			continue
 		}
 		between := []int{k.r}
