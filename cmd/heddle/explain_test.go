@@ -178,8 +178,8 @@ func causeOf(t *testing.T, file string, others ...string) *cause {
 
 // missing says what of the cause an explanation does not name, empty for nothing.
 func (c *cause) missing(why *report.Explanation) string {
-	if c.none || len(why.Orders) == 0 {
-		if c.none == (len(why.Orders) == 0) {
+	if explained := len(why.Orders) > 0 || why.Pattern != ""; c.none || !explained {
+		if c.none != explained {
 			return ""
 		}
 		return "an order, or none"

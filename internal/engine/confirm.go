@@ -86,7 +86,7 @@ func (s *search) explain(ctx context.Context) {
 		return
 	}
 	found, err := Explain(ctx, s.target, t, ExplainOptions{Executions: whyRuns, Time: whyTime, ExpectStatus: s.report.ExpectStatus})
-	if err != nil || len(found.Orders) == 0 {
+	if err != nil || found.Base == nil {
 		return // the finding stands without
 	}
 	why := &report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete}

@@ -45,6 +45,11 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 	var lines []string
 	if len(e.Orders) == 0 {
 		lines = append(lines, "No single ordering of two events was found whose turning makes the failure vanish.")
+		if p, ok := x.wrongWakeUp(); ok {
+			e.Pattern, e.Short = p.name, x.short(p, nil)
+			lines = append(lines, p.sentence)
+			e.Steps = append(x.steps(t, p.more), x.waits()...)
+		}
 	} else {
 		o := &e.Orders[0]
 		p := x.pattern(o)
@@ -53,10 +58,8 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 			p.name = UseAfterFree
 		}
 		if p.name == OrderViolation {
-			if wake, woken, others, ok := x.wrongWakeUp(); ok {
-				p = shown{name: WrongWakeUp, more: []int{wake}, sentence: fmt.Sprintf("%s wakes T%d, which waits again, while %s on it, too.", x.event(wake), woken, x.wait(others))}
-				clear(x.said)
-				x.last = ""
+			if wrong, ok := x.wrongWakeUp(); ok {
+				p = wrong
 			}
 		}
 		e.Pattern = p.name
@@ -653,11 +656,11 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 	return accesses, conditions
 }
 
-// wrongWakeUp returns a signal of a condition that woke a thread which only began to wait there again, when threads
+// wrongWakeUp is the pattern of a deadlock in which a signal of a condition woke a thread which only began to wait there again, when threads
 // that wait there for ever waited already.
-func (x *explaining) wrongWakeUp() (wake int, woken trace.ThreadID, others []trace.ThreadID, ok bool) {
+func (x *explaining) wrongWakeUp() (shown, bool) {
 	if x.t.Ending.Kind != trace.Deadlock {
-		return 0, 0, nil, false
+		return shown{}, false
 	}
 	last := map[trace.ThreadID]int{} // the last event of each thread
 	for i := range x.t.Events {
@@ -676,16 +679,20 @@ func (x *explaining) wrongWakeUp() (wake int, woken trace.ThreadID, others []tra
 		if !waits(th, ev.Object) || !x.onlyReads(th, i+1) {
 			continue
 		}
+		var others []trace.ThreadID
 		for n := range x.t.Ending.Waiters {
 			if y := x.t.Ending.Waiters[n].Thread; y != th && last[y] < i && waits(y, ev.Object) {
 				others = append(others, y)
 			}
 		}
 		if len(others) > 0 {
-			return i, th, others, true
+			p := shown{name: WrongWakeUp, more: []int{i}, sentence: fmt.Sprintf("%s wakes T%d, which waits again, while %s on it, too.", x.event(i), th, x.wait(others))}
+			clear(x.said)
+			x.last = ""
+			return p, true
 		}
 	}
-	return 0, 0, nil, false
+	return shown{}, false
 }
 
 // onlyReads reports whether a thread writes no shared memory and wakes nobody from an event on.
