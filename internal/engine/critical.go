@@ -134,7 +134,7 @@ func (x *explainer) same(e trace.Ending) bool {
 	return finding.Of(x.goal, modules).Same(finding.Of(e, modules))
 }
 
-// stuck reports whether the execution fails because threads wait for ever.
+// stuck reports whether the execution fails because threads wait forever.
 func (x *explainer) stuck() bool {
 	k := x.critical.Base.Ending.Kind
 	return k == trace.Deadlock || k == trace.Hang || k == trace.Leak

@@ -657,7 +657,7 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 }
 
 // wrongWakeUp is the pattern of a deadlock in which a signal of a condition woke a thread which only began to wait there again, when threads
-// that wait there for ever waited already.
+// that wait there forever waited already.
 func (x *explaining) wrongWakeUp() (shown, bool) {
 	if x.t.Ending.Kind != trace.Deadlock {
 		return shown{}, false
@@ -666,7 +666,7 @@ func (x *explaining) wrongWakeUp() (shown, bool) {
 	for i := range x.t.Events {
 		last[x.t.Events[i].Thread] = i
 	}
-	waits := func(th trace.ThreadID, on trace.Object) bool { // for ever
+	waits := func(th trace.ThreadID, on trace.Object) bool { // forever
 		w, ev := x.waiter(th), &x.t.Events[last[th]]
 		return w != nil && w.Object == on && ev.Object == on && ops.Does(ev.Op) == ops.Wait
 	}
