@@ -68,6 +68,8 @@ type pairJSON struct {
 	Object    string `json:"object,omitempty"`
 	Where     string `json:"where,omitempty"`
 	Event     int    `json:"event"` // its index in the execution with all accesses
+	// Value is set if the events of a difference only differ in it: a value, or a place, as in a sanitised trace.
+	Value string `json:"value,omitempty"`
 }
 
 func (c *checkDeterminismCommand) Run(a *app) error {
@@ -170,6 +172,7 @@ func (out *determinismJSON) fill(d *engine.Determinism, t target.Target) {
 	}
 	if x := d.Difference; x != nil {
 		out.Difference = []pairJSON{event(d.Golden, x.Golden), event(d.Reordered, x.Other)}
+		out.Difference[0].Value, out.Difference[1].Value = x.GoldenValue, x.OtherValue
 	}
 }
 
@@ -193,18 +196,25 @@ func (p *pairJSON) String() string {
 	if p.Where != "" {
 		s += " at " + p.Where
 	}
+	if p.Value != "" {
+		s += ": " + p.Value
+	}
 	return s
 }
 
 func (c *checkDeterminismCommand) print(a *app, out *determinismJSON) {
 	switch {
 	case out.Answer == string(reversible.Holds):
-		fmt.Fprintf(a.stdout, "the condition holds: no two dependent events can be reversed, and %s under other schedules had the same events\n", wording.Count(out.Executions, "execution"))
+		fmt.Fprintf(a.stdout, "the condition holds: no two dependent events can be reversed, and %s under other schedules had the same events and values\n", wording.Count(out.Executions, "execution"))
 	case out.Pair != nil:
 		fmt.Fprintf(a.stdout, "the condition fails: two dependent events can happen in either order\n  %s\n  %s\n", &out.Pair[0], &out.Pair[1])
 		fmt.Fprintf(a.stdout, "in the other order: %s\n", out.Reordered)
 	case out.Difference != nil:
-		fmt.Fprintf(a.stdout, "the condition fails: no two dependent events can be reversed, but a thread had other events under another schedule\n  recorded: %s\n  then:     %s\n", &out.Difference[0], &out.Difference[1])
+		what := "events"
+		if out.Difference[0].Value != "" {
+			what = "values"
+		}
+		fmt.Fprintf(a.stdout, "the condition fails: no two dependent events can be reversed, but a thread had other %s under another schedule\n  recorded: %s\n  then:     %s\n", what, &out.Difference[0], &out.Difference[1])
 		fmt.Fprintf(a.stdout, "the other execution: %s\n", out.Reordered)
 	}
 	if out.Events > 0 {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/heddle-dev/heddle/internal/analysis/canonical"
 	"github.com/heddle-dev/heddle/internal/analysis/reversible"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/strategy"
@@ -38,6 +40,9 @@ type ThreadDifference struct {
 	Thread trace.ThreadID // in the golden execution; -1 for a thread that it did not have
 	// Golden and Other are indices of events, -1 if the thread had no more.
 	Golden, Other int
+	// GoldenValue and OtherValue are set if the events only differ in what they read, wrote or returned, or in where:
+	// the canonical values, or places, as of a sanitised trace.
+	GoldenValue, OtherValue string
 }
 
 // DeterminismOptions bound a check.
@@ -237,9 +242,15 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 			points = append(points, ev.Site)
 		}
 	}
+	golden, err := canonical.Sanitize(canonical.Whole(d.Golden), sanitizedMemory)
+	if err != nil {
+		return err
+	}
+	defer golden.Close()
 	for n := range opts.Executions {
+		// By priorities, a thread may come long after one that was created later; by a random walk, it rarely does.
 		plan := schedule.Plan{
-			Repeat: 1, Seed: opts.Seed + uint64(n), Policy: schedule.Random, Points: points, Delays: schedule.NoDelays,
+			Repeat: 1, Seed: opts.Seed + uint64(n), Policy: [...]schedule.Policy{schedule.POS, schedule.Random}[n%2], Points: points, Delays: schedule.NoDelays,
 			ExpectStatus: d.Golden.Header.ExpectStatus, Record: true, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses,
 		}
 		o, err := t.Run(ctx, plan)
@@ -252,6 +263,11 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 		d.Executions++
 		diff := firstDifference(d.Golden, o.Trace)
 		if diff == nil {
+			if diff, err = otherValue(ctx, golden, d.Golden, o.Trace); err != nil {
+				return err
+			}
+		}
+		if diff == nil {
 			continue
 		}
 		d.Answer, d.Difference, d.Reordered = reversible.Fails, diff, o.Trace
@@ -260,6 +276,52 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 		return nil
 	}
 	return nil
+}
+
+// sanitizedMemory is how much of a sanitised execution is kept in memory, in bytes.
+const sanitizedMemory = 64 << 20
+
+// otherValue returns the first event of another execution with the same operations, in its order, that has another value
+// or accesses another place than the golden execution's, or nil. Names that depend on which thread used a page first are
+// not compared, nor are the contents of ranges, which include what nobody has written.
+func otherValue(ctx context.Context, golden *canonical.Execution, goldenTrace, otherTrace *trace.Trace) (*ThreadDifference, error) {
+	other, err := canonical.Sanitize(canonical.Whole(otherTrace), sanitizedMemory)
+	if err != nil {
+		return nil, err
+	}
+	defer other.Close()
+	other.Ending = golden.Ending // the output of several threads may be mixed in another way
+	c, err := canonical.Compare(ctx, golden, other, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	var first *canonical.Difference
+	for i := range c.Threads {
+		x := c.Threads[i].First
+		if x == nil || x.Kind == canonical.Control || x.Index < 0 || pageNamed(&x.Golden) || pageNamed(&x.Other) {
+			continue
+		}
+		if first == nil || x.Index < first.Index {
+			first = x
+		}
+	}
+	if first == nil {
+		return nil, nil
+	}
+	d := &ThreadDifference{Thread: -1, Golden: occurrence(otherTrace, first.Index, goldenTrace), Other: first.Index, GoldenValue: first.Golden.Value, OtherValue: first.Other.Value}
+	if first.Kind == canonical.Address {
+		d.GoldenValue, d.OtherValue = first.Golden.Place, first.Other.Place
+	}
+	if d.Golden < 0 {
+		return nil, nil
+	}
+	d.Thread = goldenTrace.Events[d.Golden].Thread
+	return d, nil
+}
+
+// pageNamed reports whether an event's place or value is named by the thread that used its page first.
+func pageNamed(e *canonical.Event) bool {
+	return strings.Contains(e.Place, ":p") || strings.Contains(e.Value, ":p")
 }
 
 // firstDifference returns the first event of golden's threads, in its order, that is another one in the
@@ -279,7 +341,7 @@ func firstDifference(golden, other *trace.Trace) *ThreadDifference {
 		for n < len(a) && n < len(b) && sameShown(&golden.Events[a[n]], &other.Events[b[n]]) {
 			n++
 		}
-		d := ThreadDifference{trace.ThreadID(id), -1, -1}
+		d := ThreadDifference{Thread: trace.ThreadID(id), Golden: -1, Other: -1}
 		if n < len(a) {
 			d.Golden = a[n]
 		}
@@ -292,7 +354,7 @@ func firstDifference(golden, other *trace.Trace) *ThreadDifference {
 		delete(theirs, name)
 	}
 	for _, list := range theirs {
-		consider(ThreadDifference{-1, -1, list[0]})
+		consider(ThreadDifference{Thread: -1, Golden: -1, Other: list[0]})
 	}
 	return first
 }
