@@ -29,7 +29,7 @@ type injectCommand struct {
 	jobsFlag
 	expectFlag
 	Model  string `required:"" placeholder:"MODEL" help:"What goes wrong: bit-flip-read, bit-flip-write, short-allocation, invalid-pointer, overrun, argument, dropped-sync, delayed-sync or killed-thread."`
-	Faults int    `short:"n" default:"1" placeholder:"N" help:"Make N executions, each with another fault."`
+	Faults int    `short:"n" default:"1" placeholder:"N" help:"Make N executions, each with another fault, or fewer if there are no more faults."`
 	Index  int    `default:"-1" placeholder:"N" help:"Inject one fault, at the N-th occasion of the execution, from 0; otherwise occasions are drawn from the seed."`
 	At     string `placeholder:"FILE:LINE" help:"Inject only at instructions of this line."`
 	Amount string `placeholder:"N" help:"The bit to flip, how many bytes an allocation is short or a copy too long, or how many events others do during a delay; otherwise it is drawn from the seed."`
@@ -121,7 +121,7 @@ func (c *injectCommand) Run(a *app) error {
 	}
 	head := result.InjectionsHead{
 		Heddle: "inject", Version: result.InjectionsVersion, Command: c.Program.words(), Build: t.Header().BuildID, Stdin: c.Stdin, Model: c.Model, Seed: c.Seed,
-		At: c.At, Amount: opts.Amount, Events: len(x.Golden.Events), Occasions: x.Occasions(),
+		At: c.At, Amount: opts.Amount, Events: len(x.Golden.Events), Occasions: x.Occasions(), Faults: x.Faults(),
 	}
 	return i.campaign(head, jobs)
 }
@@ -169,7 +169,7 @@ func (i *injections) one() error {
 	if err != nil {
 		return err
 	}
-	in, err := i.x.One(i.a.ctx, 0, i.c.Index)
+	in, err := i.x.One(i.a.ctx, i.c.Index)
 	if errors.Is(err, engine.ErrNoOccasion) {
 		return fmt.Errorf("no call there can have a fault of %s: give another --index", i.c.Model)
 	}
@@ -242,12 +242,10 @@ func (i *injections) campaign(head result.InjectionsHead, jobs int) error {
 			return err
 		}
 	}
-	var numbers []int
-	for n := range i.c.Faults {
+	// The file may have more faults than are asked for now.
+	for n := 0; sum.Total < i.c.Faults && n < head.Faults; n++ {
 		if k, ok := known[n]; ok {
 			sum.Add(k)
-		} else {
-			numbers = append(numbers, n)
 		}
 	}
 	if i.c.Keep != "" {
@@ -256,7 +254,13 @@ func (i *injections) campaign(head result.InjectionsHead, jobs int) error {
 		}
 	}
 	p, began, executed := i.a.progress(), time.Now(), 0
-	err = i.x.Campaign(i.a.ctx, numbers, jobs, func(n int, in *engine.Injected) error {
+	most := i.c.Faults - sum.Total
+	err = i.x.Campaign(i.a.ctx, func(n int) bool { return known[n] != nil }, most, jobs, func(n int, in *engine.Injected) error {
+		if in == nil {
+			out := result.Injection{Number: n, Outcome: result.OutcomeNoOccasion}
+			sum.Add(&out)
+			return write(&out)
+		}
 		out := result.InjectionOf(n, in, i.x.Golden, i.names, i.where)
 		if i.c.Keep != "" && in.Trace != nil && out.Outcome != canonical.Benign.String() {
 			files, err := i.a.traceWriter(filepath.Join(i.c.Keep, fmt.Sprintf("%s.%d.hdl", i.c.Model, n)), "")
@@ -272,13 +276,13 @@ func (i *injections) campaign(head result.InjectionsHead, jobs int) error {
 		}
 		sum.Add(&out)
 		executed++
-		left := time.Duration(float64(time.Since(began)) / float64(executed) * float64(len(numbers)-executed))
+		left := time.Duration(float64(time.Since(began)) / float64(executed) * float64(most-executed))
 		p.line(fmt.Sprintf("injecting: %s of %s, %s without a deviation but with another outcome; %.0f s left", wording.Thousands(sum.Total), wording.Count(i.c.Faults, "fault"), wording.Thousands(sum.Unexplained), left.Seconds()))
 		return nil
 	})
 	p.done()
-	sum.Complete = sum.Total == i.c.Faults
 	sum.Finish()
+	sum.Complete = sum.Total == i.c.Faults || sum.All
 	if i.a.ctx.Err() != nil {
 		return fmt.Errorf("interrupted after %s of %s, which are in %s: the same command continues", wording.Thousands(sum.Total), wording.Count(i.c.Faults, "fault"), sum.File)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -34,6 +33,7 @@ type Injector struct {
 	opts      InjectOptions
 	sanitized *canonical.Execution
 	occasions []occasion
+	until     []int // for each occasion, how many faults there are at it and those before
 	limit     int // of the accesses of an execution
 	targets   []target.Target
 	others    *replicas
@@ -63,10 +63,11 @@ const (
 	// faultSlack is how many more accesses than the golden execution one with a fault may have, so that an
 	// endless loop does not fill the memory.
 	faultSlack, faultLeast = 4, 10_000
-	// faultDraws is how many faults are drawn, at most, until one has an occasion.
+	// faultDraws is how many faults One tries, at most, until the runtime has an occasion.
 	faultDraws = 50
 	// faultShortest and faultLongest bound the amount of trace.FaultShort, FaultOverrun and FaultDelayed.
 	faultShortest, faultLongest = 1, 64
+	argumentBits                = 64 // of a size that is passed
 )
 
 // ErrNoOccasion means that the golden execution has no event that a fault of the model could change.
@@ -112,6 +113,11 @@ func NewInjector(ctx context.Context, t target.Target, opts InjectOptions) (*Inj
 	}
 	x.limit = faultSlack*len(x.Golden.Events) + faultLeast
 	x.occasions = x.find()
+	n := 0
+	for i := range x.occasions {
+		n += x.amounts(&x.occasions[i])
+		x.until = append(x.until, n)
+	}
 	if len(x.occasions) == 0 {
 		x.Close()
 		return nil, ErrNoOccasion
@@ -205,22 +211,32 @@ func occasionOf(m trace.FaultModel, ev *trace.Event) bool {
 // Occasions returns how many events of the golden execution a fault may be injected at.
 func (x *Injector) Occasions() int { return len(x.occasions) }
 
-// fault draws the try-th fault for number n: of an occasion among all, or of occasion only, unless that is
-// negative.
-func (x *Injector) fault(n, try, only int) trace.Fault {
-	r := rand.New(rand.NewPCG(x.opts.Seed, uint64(n)<<16|uint64(try)))
-	o := x.occasions[r.IntN(len(x.occasions))]
-	if only >= 0 {
-		o = x.occasions[only]
+// Faults returns how many different faults there are: an occasion, and an amount where the model has one. At some of
+// these occasions the runtime injects none.
+func (x *Injector) Faults() int { return x.until[len(x.until)-1] }
+
+// amounts returns how many amounts a fault at an occasion can have.
+func (x *Injector) amounts(o *occasion) int {
+	if x.opts.Amount != nil {
+		return 1
 	}
-	f := trace.Fault{Model: x.opts.Model, Thread: o.thread, Site: o.site, Index: o.index, Event: o.event}
-	switch f.Model {
+	switch x.opts.Model {
 	case trace.FaultRead, trace.FaultWrite:
-		f.Amount = r.Uint64N(o.bits)
+		return int(o.bits)
 	case trace.FaultShort, trace.FaultOverrun, trace.FaultDelayed:
-		f.Amount = faultShortest + r.Uint64N(faultLongest)
+		return faultLongest
 	case trace.FaultArgument:
-		f.Amount = r.Uint64N(64)
+		return argumentBits
+	}
+	return 1
+}
+
+// at returns the fault at an occasion with the nth amount, from 0.
+func (x *Injector) at(o *occasion, nth int) trace.Fault {
+	f := trace.Fault{Model: x.opts.Model, Thread: o.thread, Site: o.site, Index: o.index, Event: o.event, Amount: uint64(nth)}
+	switch f.Model {
+	case trace.FaultShort, trace.FaultOverrun, trace.FaultDelayed:
+		f.Amount += faultShortest
 	}
 	if x.opts.Amount != nil {
 		f.Amount = *x.opts.Amount
@@ -228,55 +244,73 @@ func (x *Injector) fault(n, try, only int) trace.Fault {
 	return f
 }
 
-// One injects fault number n, or one at an occasion of the golden execution unless that is negative. If the
-// runtime has no occasion there, it draws others; it returns ErrNoOccasion if it finds none.
-func (x *Injector) One(ctx context.Context, n, only int) (*Injected, error) {
-	return x.inject(ctx, x.targets[0], n, only)
+// fault returns fault number n, from 0: the seed orders all that there are.
+func (x *Injector) fault(n int) trace.Fault {
+	n = permuted(n, x.Faults(), x.opts.Seed)
+	i, ok := slices.BinarySearch(x.until, n)
+	if ok {
+		i++
+	}
+	o := &x.occasions[i]
+	return x.at(o, n-(x.until[i]-x.amounts(o)))
 }
 
-func (x *Injector) inject(ctx context.Context, t target.Target, n, only int) (*Injected, error) {
-	for try := range faultDraws {
-		f := x.fault(n, try, only)
-		o, err := t.Run(ctx, x.plan(&f))
-		if f.Model == trace.FaultDelayed && o.Trace != nil && len(o.Holds) == 1 && o.Holds[0].Held > 0 {
-			o.Trace.Header.Fault = &f // until the hold began, the execution was the golden one
+// One injects a fault at an occasion of the golden execution, or, if that is negative, the first fault of all for which the
+// runtime has an occasion. It returns ErrNoOccasion if there is none.
+func (x *Injector) One(ctx context.Context, only int) (*Injected, error) {
+	if only >= 0 {
+		o := &x.occasions[only]
+		in, err := x.inject(ctx, x.targets[0], x.at(o, permuted(0, x.amounts(o), x.opts.Seed)))
+		if err == nil && in == nil {
+			err = ErrNoOccasion
 		}
-		switch {
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case err != nil:
-			return &Injected{Fault: f, Unknown: err.Error()}, nil
-		case o.Trace != nil && o.Trace.Header.Fault == nil:
-			if only >= 0 {
-				return nil, ErrNoOccasion
-			}
-			continue
+		return in, err
+	}
+	for n := range min(faultDraws, x.Faults()) {
+		if in, err := x.inject(ctx, x.targets[0], x.fault(n)); err != nil || in != nil {
+			return in, err
 		}
-		in := &Injected{Fault: f, Trace: o.Trace, Ending: o.Ending}
-		if o.Ending.Kind == trace.Unsupported {
-			in.Unknown = o.Ending.Message
-			return in, nil
-		}
-		if o.Trace == nil {
-			in.Outcome = canonical.OutcomeOf(&x.Golden.Ending, &o.Ending)
-			return in, nil
-		}
-		in.Fault = *o.Trace.Header.Fault
-		// A replica's header does not say how the program was started.
-		h := x.Golden.Header
-		h.Fault, h.MaxAccesses, h.Surroundings = o.Trace.Header.Fault, o.Trace.Header.MaxAccesses, o.Trace.Header.Surroundings
-		o.Trace.Header = h
-		if err := judge(ctx, &o.Trace.Ending, x.opts.ExpectStatus, outputsOf(&o.Trace.Header)); err != nil {
-			return nil, err
-		}
-		in.Ending = o.Trace.Ending
-		if in.Comparison, err = x.compare(ctx, o.Trace); err != nil {
-			return nil, err
-		}
-		in.Outcome = in.Comparison.Outcome
-		return in, nil
 	}
 	return nil, ErrNoOccasion
+}
+
+// inject executes the program with a fault. It returns nil if the runtime had no occasion for it.
+func (x *Injector) inject(ctx context.Context, t target.Target, f trace.Fault) (*Injected, error) {
+	o, err := t.Run(ctx, x.plan(&f))
+	if f.Model == trace.FaultDelayed && o.Trace != nil && len(o.Holds) == 1 && o.Holds[0].Held > 0 {
+		o.Trace.Header.Fault = &f // until the hold began, the execution was the golden one
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return &Injected{Fault: f, Unknown: err.Error()}, nil
+	case o.Trace != nil && o.Trace.Header.Fault == nil:
+		return nil, nil
+	}
+	in := &Injected{Fault: f, Trace: o.Trace, Ending: o.Ending}
+	if o.Ending.Kind == trace.Unsupported {
+		in.Unknown = o.Ending.Message
+		return in, nil
+	}
+	if o.Trace == nil {
+		in.Outcome = canonical.OutcomeOf(&x.Golden.Ending, &o.Ending)
+		return in, nil
+	}
+	in.Fault = *o.Trace.Header.Fault
+	// A replica's header does not say how the program was started.
+	h := x.Golden.Header
+	h.Fault, h.MaxAccesses, h.Surroundings = o.Trace.Header.Fault, o.Trace.Header.MaxAccesses, o.Trace.Header.Surroundings
+	o.Trace.Header = h
+	if err := judge(ctx, &o.Trace.Ending, x.opts.ExpectStatus, outputsOf(&o.Trace.Header)); err != nil {
+		return nil, err
+	}
+	in.Ending = o.Trace.Ending
+	if in.Comparison, err = x.compare(ctx, o.Trace); err != nil {
+		return nil, err
+	}
+	in.Outcome = in.Comparison.Outcome
+	return in, nil
 }
 
 func (x *Injector) compare(ctx context.Context, t *trace.Trace) (*canonical.Comparison, error) {
@@ -288,12 +322,13 @@ func (x *Injector) compare(ctx context.Context, t *trace.Trace) (*canonical.Comp
 	return canonical.Compare(ctx, x.sanitized, other, nil, nil)
 }
 
-// Campaign injects the faults with the numbers, on so many processes at once if the program's executions
-// share nothing. each is called with every result, from one goroutine at a time, as they come; its error ends
-// the campaign.
-func (x *Injector) Campaign(ctx context.Context, numbers []int, processes int, each func(n int, in *Injected) error) error {
+// Campaign injects the faults from number 0 on that are not known, until so many had an occasion or all have been tried, on
+// so many processes at once if the program's executions share nothing. each is called with every result, from
+// one goroutine at a time, as they come, with nil for a fault without an occasion; its error ends the campaign. Which
+// faults are injected does not depend on the number of processes.
+func (x *Injector) Campaign(ctx context.Context, known func(n int) bool, most, processes int, each func(n int, in *Injected) error) error {
 	if processes > 1 && x.others == nil {
-		if x.others = startReplicas(x.targets[0], min(processes, len(numbers))-1); x.others != nil {
+		if x.others = startReplicas(x.targets[0], min(processes, most, x.Faults())-1); x.others != nil {
 			x.others.collect(true)
 			x.targets = append(x.targets, x.others.targets...)
 		}
@@ -301,29 +336,49 @@ func (x *Injector) Campaign(ctx context.Context, numbers []int, processes int, e
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex
-	next, queue := 0, slices.Clone(numbers)
+	changed := sync.NewCond(&mu)
+	next, had, flying := 0, 0, 0
+	// take returns the next fault, once it is certain that it is needed.
+	take := func() (n int, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		for {
+			for next < x.Faults() && known(next) {
+				next++
+			}
+			switch {
+			case had >= most, next == x.Faults(), ctx.Err() != nil:
+				return 0, false
+			case had+flying < most:
+				flying++
+				next++
+				return next - 1, true
+			}
+			changed.Wait()
+		}
+	}
 	var group sync.WaitGroup
 	for _, t := range x.targets {
 		group.Go(func() {
 			for {
-				mu.Lock()
-				if next == len(queue) || ctx.Err() != nil {
-					mu.Unlock()
+				n, ok := take()
+				if !ok {
 					return
 				}
-				n := queue[next]
-				next++
-				mu.Unlock()
-				in, err := x.inject(ctx, t, n, -1)
+				in, err := x.inject(ctx, t, x.fault(n))
 				mu.Lock()
+				flying--
 				if err == nil {
+					if in != nil {
+						had++
+					}
 					err = each(n, in)
 				}
-				mu.Unlock()
 				if err != nil {
 					cancel(err)
-					return
 				}
+				changed.Broadcast()
+				mu.Unlock()
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // InjectionsVersion is the version of files of injections.
-const InjectionsVersion = 1
+const InjectionsVersion = 2
 
 // InjectionsHead is the first line of a file of injections: what was executed, and how faults were drawn.
 // Two files with the same heads have the same faults under the same numbers.
@@ -28,9 +28,10 @@ type InjectionsHead struct {
 	Seed    uint64   `json:"seed"`
 	At      string   `json:"at,omitempty"`
 	Amount  *uint64  `json:"amount,omitempty"`
-	// Events and Occasions are of the golden execution.
+	// Events and Occasions are of the golden execution. Faults is how many different faults of the model there are.
 	Events    int `json:"events"`
 	Occasions int `json:"occasions"`
+	Faults    int `json:"faults"`
 }
 
 // Injection is an execution with a fault, a further line of the file.
@@ -54,6 +55,9 @@ type Injection struct {
 	Spread  int             `json:"spread,omitempty"`
 	Trace   string          `json:"trace,omitempty"` // file
 }
+
+// OutcomeNoOccasion is that of a fault that was not injected, because the runtime had no occasion for it. It does not count.
+const OutcomeNoOccasion = "no occasion"
 
 // OutcomeUnknown is the outcome of an execution that heddle itself could not continue.
 const OutcomeUnknown = "unknown"
@@ -92,7 +96,10 @@ func InjectionOf(n int, in *engine.Injected, golden *trace.Trace, names *Canonic
 type Injections struct {
 	Head  InjectionsHead `json:"campaign"`
 	File  string         `json:"file"`
-	Total int            `json:"total"`
+	// Total faults were injected. All: these are all that there are, but for those without an occasion.
+	Total   int  `json:"total"`
+	All     bool `json:"all"`
+	Without int  `json:"without_occasion"`
 	Cells []InjectionsOf `json:"cells"`
 	// Unexplained counts executions with another outcome without a deviation. Of Explained, all other executions
 	// with another outcome, heddle knows where they deviated.
@@ -124,16 +131,21 @@ func quantilesOf(numbers []int) Quantiles {
 	return Quantiles{Median: at(50), Most: at(90), Max: at(100)}
 }
 
-// InjectionsOf counts the executions with a deviation and an outcome, with the 95 % interval of their part of all.
+// InjectionsOf counts the executions with a deviation and an outcome, with the 95 % interval of their part of all faults that
+// there are; nil if all of them were injected.
 type InjectionsOf struct {
-	Deviation string     `json:"deviation"`
-	Outcome   string     `json:"outcome"`
-	Count     int        `json:"count"`
-	Interval  [2]float64 `json:"interval"`
+	Deviation string      `json:"deviation"`
+	Outcome   string      `json:"outcome"`
+	Count     int         `json:"count"`
+	Interval  *[2]float64 `json:"interval,omitempty"`
 }
 
 // Add counts an execution.
 func (x *Injections) Add(i *Injection) {
+	if i.Outcome == OutcomeNoOccasion {
+		x.Without++
+		return
+	}
 	x.Total++
 	if i.Outcome == OutcomeUnknown {
 		x.Unknown++
@@ -158,10 +170,14 @@ func (x *Injections) Add(i *Injection) {
 
 // Finish orders the cells, the most frequent first, and computes intervals and quantiles.
 func (x *Injections) Finish() {
+	x.All = x.Total+x.Without == x.Head.Faults
 	x.Latency, x.Spread = quantilesOf(x.latencies), quantilesOf(x.spreads)
 	slices.SortFunc(x.Cells, func(a, b InjectionsOf) int { return b.Count - a.Count })
 	for i := range x.Cells {
-		x.Cells[i].Interval = wilson(x.Cells[i].Count, x.Total)
+		if x.Cells[i].Interval = nil; !x.All {
+			w := wilson(x.Cells[i].Count, x.Total)
+			x.Cells[i].Interval = &w
+		}
 	}
 }
 
@@ -183,17 +199,31 @@ func wilson(k, n int) [2]float64 {
 
 // Print prints the campaign as text.
 func (x *Injections) Print(w io.Writer) {
-	fmt.Fprintf(w, "%s of %s, into %s of an execution of %s\n", wording.Count(x.Total, "fault"), x.Head.Model, wording.Count(x.Head.Occasions, "occasion"), wording.Count(x.Head.Events, "event"))
-	fmt.Fprintf(w, "%-10s %-22s %8s   %s\n", "deviation", "outcome", "faults", "of all, 95 % interval")
+	faults, column := wording.Thousands(x.Total)+" of "+wording.Count(x.Head.Faults, "fault"), "of all, 95 % interval"
+	if x.All {
+		faults, column = wording.Count(x.Total, "fault"), "of all"
+	}
+	fmt.Fprintf(w, "%s of %s, at %s of an execution of %s\n", faults, x.Head.Model, wording.Count(x.Head.Occasions, "occasion"), wording.Count(x.Head.Events, "event"))
+	if x.All {
+		fmt.Fprintln(w, "these are all that there are, so the parts are exact")
+	}
+	fmt.Fprintf(w, "%-10s %-22s %8s   %s\n", "deviation", "outcome", "faults", column)
 	for _, c := range x.Cells {
 		deviation := c.Deviation
 		if deviation == "" {
 			deviation = "?"
 		}
-		fmt.Fprintf(w, "%-10s %-22s %8s   %.1f %% (%.1f to %.1f)\n", deviation, c.Outcome, wording.Thousands(c.Count), 100*float64(c.Count)/float64(x.Total), 100*c.Interval[0], 100*c.Interval[1])
+		fmt.Fprintf(w, "%-10s %-22s %8s   %.1f %%", deviation, c.Outcome, wording.Thousands(c.Count), 100*float64(c.Count)/float64(x.Total))
+		if c.Interval != nil {
+			fmt.Fprintf(w, " (%.1f to %.1f)", 100*c.Interval[0], 100*c.Interval[1])
+		}
+		fmt.Fprintln(w)
 	}
-	interval := wilson(x.Unexplained, x.Unexplained+x.Explained)
-	fmt.Fprintf(w, "another outcome without a deviation: %d of %d (95 %% interval to %.2f %%)\n", x.Unexplained, x.Unexplained+x.Explained, 100*interval[1])
+	fmt.Fprintf(w, "another outcome without a deviation: %d of %d", x.Unexplained, x.Unexplained+x.Explained)
+	if !x.All {
+		fmt.Fprintf(w, " (95 %% interval to %.2f %%)", 100*wilson(x.Unexplained, x.Unexplained+x.Explained)[1])
+	}
+	fmt.Fprintln(w)
 	if len(x.latencies) > 0 {
 		fmt.Fprintf(w, "from the fault to the first deviation: %s\n", x.Latency.text("event"))
 		fmt.Fprintf(w, "threads that deviate: %s\n", x.Spread.text("thread"))

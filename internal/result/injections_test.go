@@ -9,7 +9,7 @@ import (
 // A campaign counts what happened, and says loudly that faults changed the outcome without a deviation.
 func TestInjections(t *testing.T) {
 	t.Parallel()
-	x := &Injections{File: "f.jsonl"}
+	x := &Injections{File: "f.jsonl", Head: InjectionsHead{Faults: 1000}}
 	for i := range 10 {
 		x.Add(&Injection{Number: i, Deviation: "data", Outcome: "benign", First: &DeviationEvent{}, Latency: i, Spread: 1 + i%2})
 	}
@@ -45,6 +45,28 @@ func TestInjections(t *testing.T) {
 	}
 	if x.Unknown != 1 || x.Total != 14 {
 		t.Errorf("%+v", x)
+	}
+}
+
+// Where all faults that there are were injected, or have no occasion, nothing is estimated.
+func TestAllInjections(t *testing.T) {
+	t.Parallel()
+	x := &Injections{File: "f.jsonl", Head: InjectionsHead{Model: "m", Faults: 4}}
+	for i := range 3 {
+		x.Add(&Injection{Number: i, Deviation: "data", Outcome: "benign"})
+	}
+	text := func() string {
+		x.Finish()
+		var b strings.Builder
+		x.Print(&b)
+		return b.String()
+	}
+	if s := text(); x.All || x.Cells[0].Interval == nil || !strings.Contains(s, "3 of 4 faults of m") || !strings.Contains(s, "interval") {
+		t.Errorf("three of four: %+v\n%s", x, s)
+	}
+	x.Add(&Injection{Number: 3, Outcome: OutcomeNoOccasion})
+	if s := text(); !x.All || x.Total != 3 || x.Cells[0].Interval != nil || !strings.Contains(s, "3 faults of m") || strings.Contains(s, "interval") {
+		t.Errorf("all: %+v\n%s", x, s)
 	}
 }
 
