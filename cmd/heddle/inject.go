@@ -289,6 +289,9 @@ func (i *injections) campaign(head result.InjectionsHead, jobs int) error {
 	if err != nil {
 		return err
 	}
+	if sum.Total == 0 {
+		return fmt.Errorf("the execution has no occasion for %s: heddle tried all %s", i.c.Model, wording.Count(head.Faults, "place"))
+	}
 	if i.a.JSON {
 		return i.a.printJSON(sum)
 	}

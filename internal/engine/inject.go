@@ -244,7 +244,7 @@ func (x *Injector) at(o *occasion, nth int) trace.Fault {
 	return f
 }
 
-// fault returns fault number n, from 0: the seed orders all that there are.
+// fault returns fault number n, from 0: the seed orders all possible ones.
 func (x *Injector) fault(n int) trace.Fault {
 	n = permuted(n, x.Faults(), x.opts.Seed)
 	i, ok := slices.BinarySearch(x.until, n)
@@ -256,7 +256,7 @@ func (x *Injector) fault(n int) trace.Fault {
 }
 
 // One injects a fault at an occasion of the golden execution, or, if that is negative, the first fault of all for which the
-// runtime has an occasion. It returns ErrNoOccasion if there is none.
+// runtime has an occasion. It returns ErrNoOccasion if the runtime has none.
 func (x *Injector) One(ctx context.Context, only int) (*Injected, error) {
 	if only >= 0 {
 		o := &x.occasions[only]

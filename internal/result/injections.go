@@ -96,7 +96,7 @@ func InjectionOf(n int, in *engine.Injected, golden *trace.Trace, names *Canonic
 type Injections struct {
 	Head  InjectionsHead `json:"campaign"`
 	File  string         `json:"file"`
-	// Total faults were injected. All: these are all that there are, but for those without an occasion.
+	// Total faults were injected. All: these are all possible ones, but for those without an occasion.
 	Total   int  `json:"total"`
 	All     bool `json:"all"`
 	Without int  `json:"without_occasion"`
@@ -131,8 +131,8 @@ func quantilesOf(numbers []int) Quantiles {
 	return Quantiles{Median: at(50), Most: at(90), Max: at(100)}
 }
 
-// InjectionsOf counts the executions with a deviation and an outcome, with the 95 % interval of their part of all faults that
-// there are; nil if all of them were injected.
+// InjectionsOf counts the executions with a deviation and an outcome, with the 95 % interval of their part of all possible
+// faults; nil if all of them were injected.
 type InjectionsOf struct {
 	Deviation string      `json:"deviation"`
 	Outcome   string      `json:"outcome"`
@@ -205,7 +205,7 @@ func (x *Injections) Print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s of %s, at %s of an execution of %s\n", faults, x.Head.Model, wording.Count(x.Head.Occasions, "occasion"), wording.Count(x.Head.Events, "event"))
 	if x.All {
-		fmt.Fprintln(w, "these are all that there are, so the parts are exact")
+		fmt.Fprintln(w, "these are all possible faults, so the parts are exact")
 	}
 	fmt.Fprintf(w, "%-10s %-22s %8s   %s\n", "deviation", "outcome", "faults", column)
 	for _, c := range x.Cells {

@@ -48,7 +48,7 @@ func TestInjections(t *testing.T) {
 	}
 }
 
-// Where all faults that there are were injected, or have no occasion, nothing is estimated.
+// Where all possible faults were injected, or have no occasion, nothing is estimated.
 func TestAllInjections(t *testing.T) {
 	t.Parallel()
 	x := &Injections{File: "f.jsonl", Head: InjectionsHead{Model: "m", Faults: 4}}
