@@ -34,7 +34,7 @@ type Injector struct {
 	sanitized *canonical.Execution
 	occasions []occasion
 	until     []int // for each occasion, how many faults there are at it and those before
-	limit     int // of the accesses of an execution
+	limit     int   // of the accesses of an execution
 	targets   []target.Target
 	others    *replicas
 }

@@ -94,13 +94,13 @@ func InjectionOf(n int, in *engine.Injected, golden *trace.Trace, names *Canonic
 
 // Injections is the result of a campaign.
 type Injections struct {
-	Head  InjectionsHead `json:"campaign"`
-	File  string         `json:"file"`
+	Head InjectionsHead `json:"campaign"`
+	File string         `json:"file"`
 	// Total faults were injected. All: these are all possible ones, but for those without an occasion.
-	Total   int  `json:"total"`
-	All     bool `json:"all"`
-	Without int  `json:"without_occasion"`
-	Cells []InjectionsOf `json:"cells"`
+	Total   int            `json:"total"`
+	All     bool           `json:"all"`
+	Without int            `json:"without_occasion"`
+	Cells   []InjectionsOf `json:"cells"`
 	// Unexplained counts executions with another outcome without a deviation. Of Explained, all other executions
 	// with another outcome, heddle knows where they deviated.
 	Unexplained int  `json:"unexplained"`
