@@ -37,8 +37,10 @@ type triedLock struct {
 	Range string `json:"range"` // LOCK@FILE:FROM-TO, as given
 	Lock  string `json:"lock"`
 	Lines string `json:"lines"`
-	Own   bool   `json:"own"`   // no variable of the program has the name: a lock of its own
-	Times uint64 `json:"times"` // how often a thread entered the lines, over all executions
+	Own   bool   `json:"own"` // no variable of the program has the name: a lock of its own
+	// Others are names of mutexes that the program has, if Own.
+	Others []string `json:"others,omitempty"`
+	Times  uint64   `json:"times"` // how often a thread entered the lines, over all executions
 }
 
 // fixJSON says which executions were made to check a fix.
@@ -134,7 +136,7 @@ func (c *explainCommand) try(a *app, tr *trace.Trace) error {
 func locksOf(t target.Target) (out []triedLock) {
 	if c, ok := target.As[target.LockTrier](t); ok {
 		for _, l := range c.TriedLocks() {
-			out = append(out, triedLock{l.Range, l.Lock, l.Lines, l.Own, l.Times})
+			out = append(out, triedLock{l.Range, l.Lock, l.Lines, l.Own, l.Others, l.Times})
 		}
 	}
 	return out
@@ -190,13 +192,24 @@ func notDecided(s *engine.Report) error {
 	return fmt.Errorf("the search ended without a result (%s), so nothing is known about the fix", s.Outcome)
 }
 
+// others names mutexes of the program, which a name that is none of them may have meant.
+func others(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return "; the program has a mutex " + names[0]
+	}
+	return "; mutexes of the program are " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
 // words returns the result as sentences.
 func (out *triedJSON) words() string {
 	var held []string
 	for _, l := range out.Locks {
 		name := l.Lock
 		if l.Own {
-			name += " (a lock of its own)"
+			name += " (a lock of its own" + others(l.Others) + ")"
 		}
 		held = append(held, name+" held at "+l.Lines)
 	}

@@ -39,7 +39,7 @@ func TestExplainTryLock(t *testing.T) {
 		text   string
 	}{
 		{"lost_update.c", []lock{{"mu", "begin", "end"}}, gone, "complete: no execution fails"},
-		{"lost_update.c", []lock{{"another", "begin", "end"}}, gone, "with another (a lock of its own) held at lost_update.c:"},
+		{"lost_update.c", []lock{{"another", "begin", "end"}}, gone, "with another (a lock of its own; the program has a mutex mu) held at lost_update.c:"},
 		{"lost_update.c", []lock{{"mu", "begin", "audited"}}, gone, "complete: no execution fails"}, // the program acquires mu in the range
 		{"lost_update.c", []lock{{"mu", "begin", "audit"}}, gone, "complete: no execution fails"},   // and keeps it behind the range
 		{"lost_update.c", []lock{{"mu", "begin", "begin"}}, fails, "it still fails, near the recorded schedule: "},

@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/heddle-dev/heddle/trace"
@@ -39,6 +40,35 @@ func (t *Table) Variables(name string) (out []Variable) {
 	}
 	return out
 }
+
+// Mutexes returns the names of the program's global and static mutexes, and of members that are mutexes, at most so many.
+func (t *Table) Mutexes(most int) (names []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range t.mods {
+		if !t.mods[i].Program {
+			continue
+		}
+		m := t.module(i)
+		for k := range m.data {
+			s := &m.data[k]
+			for off := uint64(0); off < min(max(s.Size, 1), mutexBytes); off += 8 {
+				if !m.mutexAt(s.Addr + off) {
+					continue
+				}
+				if name := m.global(s.Addr+off, 0).Text; name != "" && !slices.Contains(names, name) {
+					if names = append(names, name); len(names) == most {
+						return names
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// mutexBytes bounds the bytes of a variable in which Mutexes looks for members.
+const mutexBytes = 4096
 
 func (m *module) mutexAt(addr uint64) bool {
 	if m.debug == nil {

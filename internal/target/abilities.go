@@ -104,10 +104,11 @@ type LockTrier interface {
 type TriedLock struct {
 	Range   string // as the user wrote it, LOCK@FILE:FROM-TO
 	Lock    string
-	Lines   string // FILE:FROM-TO
-	Own     bool   // the program has no variable of that name: it is a lock of its own
-	Times   uint64 // how often a thread entered the range, over all executions so far
-	Nearest string // the lines nearest to the range in which heddle sees the program, "line 3 and 7"
+	Lines   string   // FILE:FROM-TO
+	Own     bool     // the program has no variable of that name: it is a lock of its own
+	Others  []string // if Own, names of mutexes that the program has, some of them if it has many
+	Times   uint64   // how often a thread entered the range, over all executions so far
+	Nearest string   // the lines nearest to the range in which heddle sees the program, "line 3 and 7"
 }
 
 // Name returns the lock's name, and says if it is not the program's.

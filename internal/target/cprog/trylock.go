@@ -74,9 +74,10 @@ type tries struct {
 
 // triedLock is the lock of a range; see struct hd_tried_range.
 type triedLock struct {
-	mutex trace.Site // the program's; 0: the runtime's lock number own
-	own   uint32
-	near  []int // lines of the range's file with instructions that the runtime sees
+	mutex  trace.Site // the program's; 0: the runtime's lock number own
+	own    uint32
+	others []string // mutexes of the program, if this is none of them
+	near   []int    // lines of the range's file with instructions that the runtime sees
 }
 
 // triedSite is a return address for the runtime; see struct hd_tried_site.
@@ -149,6 +150,9 @@ func resolveTries(modules []trace.Module, ranges []string) (*tries, error) {
 	return out, nil
 }
 
+// othersNamed is how many mutexes of the program are named where a lock is none of them.
+const othersNamed = 4
+
 // lockIn returns the mutex of the program that r's lock names, or a lock of the runtime's own if no
 // variable has that name.
 func (r triedRange) lockIn(table *symbol.Table) (triedLock, error) {
@@ -157,7 +161,7 @@ func (r triedRange) lockIn(table *symbol.Table) (triedLock, error) {
 	case len(found) > 1:
 		return triedLock{}, badTry("%s: the program has %d variables named %s", r.text, len(found), r.lock)
 	case len(found) == 0:
-		return triedLock{}, nil
+		return triedLock{others: table.Mutexes(othersNamed)}, nil
 	case !found[0].Mutex:
 		return triedLock{}, badTry("%s: the variable %s is not known to be a mutex: name a mutex, or choose a name that no variable has, for a lock of its own (and build with -g)", r.text, r.lock)
 	}
@@ -261,7 +265,7 @@ func (t *Target) TriedLocks() []target.TriedLock {
 		if r.from == r.to {
 			out[i].Lines = fmt.Sprintf("%s:%d", r.file, r.from)
 		}
-		out[i].Own, out[i].Nearest = t.tries.ranges[i].mutex == 0, r.nearest(t.tries.ranges[i].near)
+		out[i].Own, out[i].Others, out[i].Nearest = t.tries.ranges[i].mutex == 0, t.tries.ranges[i].others, r.nearest(t.tries.ranges[i].near)
 		if p := t.loop.Process(); p != nil {
 			out[i].Times += p.Shm().TriedTimes[i]
 		}
