@@ -58,7 +58,7 @@ func (c *convertCommand) Run(a *app) error {
 	}
 	fmt.Fprintf(a.stdout, "%s: %s events\n", out.Trace, wording.Thousands(out.Events))
 	for _, l := range out.Lost {
-		fmt.Fprintf(a.stdout, "lost: %v\n", l)
+		fmt.Fprintf(a.stdout, "left out: %v\n", l)
 	}
 	return nil
 }

@@ -114,6 +114,18 @@ func (c *explainCommand) print(a *app, out *report.Explanation) {
 		fmt.Fprintf(a.stdout, "%s\n", out.Pattern)
 	}
 	fmt.Fprintln(a.stdout, out.Text)
+	if c.HTML == "" {
+		c.printEvents(a, out)
+	}
+	fmt.Fprintf(a.stdout, "\n%s", wording.Count(out.Executions, "execution"))
+	if out.Passing != "" {
+		fmt.Fprintf(a.stdout, "; one that does not fail: %s", out.Passing)
+	}
+	fmt.Fprintln(a.stdout)
+}
+
+// printEvents prints the steps and the orderings, which a page shows, too.
+func (c *explainCommand) printEvents(a *app, out *report.Explanation) {
 	if len(out.Steps) > 0 {
 		fmt.Fprintln(a.stdout)
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
@@ -155,9 +167,4 @@ func (c *explainCommand) print(a *app, out *report.Explanation) {
 			}
 		}
 	}
-	fmt.Fprintf(a.stdout, "\n%s", wording.Count(out.Executions, "execution"))
-	if out.Passing != "" {
-		fmt.Fprintf(a.stdout, "; one that does not fail: %s", out.Passing)
-	}
-	fmt.Fprintln(a.stdout)
 }

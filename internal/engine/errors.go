@@ -17,5 +17,5 @@ func (e *UnsupportedError) Error() string {
 type OtherProgramError struct{ Recorded, Now string }
 
 func (e *OtherProgramError) Error() string {
-	return fmt.Sprintf("the trace was recorded of build %s and this is build %s; use the program it was recorded of, or record the bug again", e.Recorded, e.Now)
+	return fmt.Sprintf("the trace was recorded of build %s and this is build %s; use the program it was recorded of, record the bug again, or check a change by heddle replay --changed", e.Recorded, e.Now)
 }

@@ -1,6 +1,7 @@
 package tracefile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +17,7 @@ import (
 // Writer names and writes the traces of a command. A name that the user gave is used as it is, and
 // replaces an existing trace. Otherwise Writer takes the first free name of PROGRAM.hdl,
 // PROGRAM.2.hdl, … at the moment of writing, so that nothing is replaced and concurrent heddle
-// processes do not conflict. If a search has more findings, all but the first take free names in
+// processes do not conflict; a file with the same trace counts as free, and stays. If a search has more findings, all but the first take free names in
 // either case.
 type Writer struct {
 	// Cache is the cache directory as the user named it, Note takes a sentence for the user.
@@ -135,10 +136,21 @@ func writeNumbered(name string, tr *trace.Trace) (string, error) {
 		if _, err := os.Lstat(Derived(try, "min")); err == nil {
 			continue
 		}
-		if err := trace.WriteNew(try, tr); !errors.Is(err, fs.ErrExist) {
+		err := trace.WriteNew(try, tr)
+		switch {
+		case !errors.Is(err, fs.ErrExist):
 			return try, err
+		case identical(try, tr):
+			return try, nil
 		}
 	}
+}
+
+// identical reports whether a file has just this trace: the same command has written it before.
+func identical(name string, tr *trace.Trace) bool {
+	var b bytes.Buffer
+	data, err := os.ReadFile(name)
+	return err == nil && trace.Encode(&b, tr) == nil && bytes.Equal(data, b.Bytes())
 }
 
 // numbered returns the n-th name: prog.hdl, prog.2.hdl, …
