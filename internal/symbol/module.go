@@ -23,6 +23,8 @@ type module struct {
 	code   elffile.Symtab
 	data   elffile.Symtab
 	golang *goname.Table
+	// constants are the file's read-only data.
+	constants []elffile.Constants
 	// goTypesAt is the address at which Go's linker put the type descriptors.
 	goTypesAt uint64
 	err       error // why names are missing or poor, or nil
@@ -69,6 +71,7 @@ func (m *module) load() {
 		}
 	}
 	m.golang = main.pclntab
+	m.constants = main.Constants
 }
 
 // open reads the module's own file and checks that it is the recorded one.

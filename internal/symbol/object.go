@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
+	"github.com/heddle-dev/heddle/internal/symbol/elffile"
 	"github.com/heddle-dev/heddle/internal/symbol/goname"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -343,6 +345,11 @@ func (m *module) global(addr uint64, size uint32) Name {
 		}
 		return newName(name, suffix)
 	}
+	for i := range m.constants {
+		if c := &m.constants[i]; addr >= c.Addr && addr-c.Addr < uint64(len(c.Data)) {
+			return constant(c, addr)
+		}
+	}
 	// An address of code: a thread's entry, a callback.
 	if f := m.frames(addr, 0); f[len(f)-1].Func != "" {
 		fn := f[len(f)-1]
@@ -359,4 +366,23 @@ func (m *module) global(addr uint64, size uint32) Name {
 		return n
 	}
 	return newName(fmt.Sprintf("%s+%#x", filepath.Base(m.Path), addr), "")
+}
+
+// literalShown is how many bytes of a string literal a name has.
+const literalShown = 24
+
+// constant names an address of read-only data without a symbol: by the string literal there, or by the section.
+func constant(c *elffile.Constants, addr uint64) Name {
+	text, off, ok := c.Literal(addr)
+	if !ok {
+		return newName(fmt.Sprintf("%s+%#x", c.Section, addr-c.Addr), "")
+	}
+	if len(text) > literalShown {
+		text = text[:literalShown] + "…"
+	}
+	suffix := ""
+	if off > 0 {
+		suffix = fmt.Sprintf("+%d", off)
+	}
+	return newName(strconv.Quote(text), suffix)
 }

@@ -27,6 +27,7 @@ const (
 	Signed
 	Bool
 	Char
+	UnsignedChar
 	Float
 )
 
@@ -249,8 +250,10 @@ func encodingOf(e int64) Encoding {
 		return Float
 	case 0x05, 0x0d:
 		return Signed
-	case 0x06, 0x08, 0x10:
+	case 0x06:
 		return Char
+	case 0x08, 0x10: // unsigned char, char8_t
+		return UnsignedChar
 	}
 	return Unsigned
 }

@@ -36,9 +36,12 @@ func (t *Type) scalar(v uint64, size uint32) string {
 			return strconv.FormatBool(v == 1)
 		}
 		return strconv.FormatUint(v, 10)
-	case Char:
+	case Char, UnsignedChar:
 		if v >= 0x20 && v < 0x7f {
 			return fmt.Sprintf("%d %q", v, rune(v))
+		}
+		if t.Encoding == UnsignedChar {
+			return strconv.FormatUint(v, 10)
 		}
 		return strconv.FormatInt(signed(v, size), 10)
 	case Float:

@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/heddle-dev/heddle/internal/regular"
 )
@@ -24,6 +25,57 @@ type File struct {
 	AltID   string
 	Symbols []elf.Symbol
 	text    [][2]uint64
+	// Constants are the sections of data that the program cannot write, and in which compilers put string literals; nil
+	// for Go programs, whose strings do not end with a zero.
+	Constants []Constants
+}
+
+// Constants is a section's data.
+type Constants struct {
+	Section string
+	Addr    uint64
+	Data    []byte
+}
+
+// mostConstants bounds the size of such a section.
+const mostConstants = 16 << 20
+
+// constants reads File.Constants.
+func constants(e *elf.File) (out []Constants) {
+	if e.Section(".gopclntab") != nil || e.Section(".data.rel.ro.gopclntab") != nil {
+		return nil
+	}
+	for _, s := range e.Sections {
+		if s.Type == elf.SHT_PROGBITS && s.Flags&(elf.SHF_ALLOC|elf.SHF_WRITE|elf.SHF_EXECINSTR) == elf.SHF_ALLOC && strings.HasPrefix(s.Name, ".rodata") && s.Size <= mostConstants {
+			if b, err := s.Data(); err == nil {
+				out = append(out, Constants{s.Name, s.Addr, b})
+			}
+		}
+	}
+	return out
+}
+
+// Literal returns the string literal that an address of the section is in, without quotes, and the offset in it. A
+// literal has at least four bytes, all of them printable, and ends with a zero.
+func (c *Constants) Literal(addr uint64) (text string, off int, ok bool) {
+	const least = 4
+	at := int(addr - c.Addr)
+	from, to := at, at
+	for from > 0 && c.Data[from-1] != 0 {
+		from--
+	}
+	for to < len(c.Data) && c.Data[to] != 0 {
+		to++
+	}
+	if to == len(c.Data) || to-from < least {
+		return "", 0, false
+	}
+	for _, b := range c.Data[from:to] {
+		if (b < 0x20 || b > 0x7e) && b != '\n' && b != '\t' && b != '\r' {
+			return "", 0, false
+		}
+	}
+	return string(c.Data[from:to]), at - from, true
 }
 
 // ErrNotELF is returned for files that are not ELF images.
@@ -45,7 +97,7 @@ func Read(path string, visit func(*elf.File)) (*File, error) {
 		}
 		return nil, err
 	}
-	im := &File{Path: path, BuildID: BuildID(e)}
+	im := &File{Path: path, BuildID: BuildID(e), Constants: constants(e)}
 	for _, p := range e.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
 			im.text = append(im.text, [2]uint64{p.Vaddr, p.Vaddr + p.Memsz})
