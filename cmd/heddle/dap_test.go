@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"os/exec"
@@ -296,6 +297,21 @@ func TestDAPEvaluates(t *testing.T) {
 	e.move("evaluate", map[string]any{"expression": "event 0", "context": "repl"})
 	if got := evaluate("account"); !strings.Contains(got, `"Ada", balance = 100}`) {
 		t.Errorf("at the beginning, account is %s", got)
+	}
+	// At a plain access, gdb stands before the instruction, and the answer says so.
+	written := false
+	for n := 0; n < 30 && !written; n++ {
+		_, text := e.move("evaluate", map[string]any{"expression": fmt.Sprint("event ", n), "context": "repl"})
+		if !strings.Contains(text, ": write account.balance ← ") {
+			continue
+		}
+		if got := evaluate("account"); !strings.Contains(got, "balance = 100}") || !strings.HasSuffix(got, fmt.Sprintf("(before the access of event %d takes effect)", n)) {
+			t.Errorf("at %s, account is %s", text, got)
+		}
+		written = true
+	}
+	if !written {
+		t.Error("no write of the balance among the first events")
 	}
 	if reason, _ := e.move("continue", map[string]any{"threadId": 1}); reason != "exception" {
 		t.Errorf("%s at the end", reason)

@@ -300,5 +300,8 @@ func (c *conversation) evaluate(a *dap.EvaluateArguments) (value string, moved b
 		return "", false, errors.New("no event has happened yet")
 	}
 	value, err = c.server.Evaluate(c.ctx, c.launched.Trace, e, a.Expression)
+	if err == nil && s.accesses(e) {
+		value += fmt.Sprintf(" (before the access of event %d takes effect)", e)
+	}
 	return value, false, err
 }

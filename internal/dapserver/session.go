@@ -323,12 +323,25 @@ func (s *session) threads() []dap.Thread {
 			continue
 		}
 		name := c.Label()
-		if last >= 0 && ops.Does(s.tr.Events[s.rows[last].Event].Op) == ops.Finish {
+		if s.ended(c.Thread) {
 			name += " (ended)"
 		}
 		out = append(out, dap.Thread{Id: identifier(c.Thread), Name: name})
 	}
 	return out
+}
+
+// ended reports whether a thread has ended.
+func (s *session) ended(th trace.ThreadID) bool {
+	last := s.last(th)
+	return last >= 0 && ops.Does(s.tr.Events[s.rows[last].Event].Op) == ops.Finish
+}
+
+// accesses reports whether an event is a plain access, which its hook precedes: a debugger that stops at the event stops before the
+// instruction.
+func (s *session) accesses(e int) bool {
+	does := ops.Does(s.tr.Events[e].Op)
+	return s.tr.Events[e].Op.IsAccess() && (does == ops.Read || does == ops.Write)
 }
 
 // last returns the last row of a thread up to the current one, -1 for none.
@@ -377,6 +390,9 @@ func (s *session) stack(id int) []dap.StackFrame {
 		f := dap.StackFrame{Id: id*framesPerThread + min(i, framesPerThread-1), Name: p.Func, Line: p.Line, Column: 1}
 		if f.Name == "" {
 			f.Name = p.Label
+		}
+		if p.Func == "" && p.File == "" && s.ended(trace.ThreadID(id-1)) {
+			f.Name = "ended"
 		}
 		if p.File != "" {
 			f.Source = &dap.Source{Name: filepath.Base(p.File), Path: p.File}

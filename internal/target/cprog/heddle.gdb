@@ -54,7 +54,7 @@ define heddle-goto
   end
 end
 document heddle-goto
-Run until event N of the trace has been done.
+Run until event N of the trace has been done. A plain access is then the next instruction.
 end
 
 attach @PID@
