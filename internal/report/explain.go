@@ -229,7 +229,16 @@ func (x *explaining) object(t *trace.Trace, i int) string {
 	case ev.Object == 0, s.Of == ops.Signal, s.Of == ops.Thread && s.Does != ops.Start:
 		return ""
 	}
-	return x.names.Object(t, ev.Object, ev.Size, i)
+	name := x.names.Object(t, ev.Object, ev.Size, i)
+	if strings.HasPrefix(name, "#") { // of Go, and without a type
+		switch ops.Of(ev.Op).Of {
+		case ops.Channel:
+			return "channel " + name
+		case ops.Mutex, ops.RWLock:
+			return "lock " + name
+		}
+	}
+	return name
 }
 
 // place is where an event happened. A thread starts in the function that its object names.

@@ -147,10 +147,11 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 		who += " and"
 	}
 	name := b.names.Name(p.object, 0, len(b.tr.Events)).Text
-	out.Text = who + " " + b.waitText(p, w.Thread)
-	if full := b.typed(p.object); name != "" && full != name {
-		out.Text = strings.Replace(out.Text, " "+name, " "+full, 1)
+	waits := " " + b.waitText(p, w.Thread)
+	if full := b.typed(p.object); name != "" && full != name && (before == nil || before.Object != p.object) {
+		waits = strings.Replace(waits, " "+name, " "+full, 1)
 	}
+	out.Text = who + waits
 	return out
 }
 
