@@ -535,3 +535,13 @@ func (d *DPOR) backtrack() {
 	}
 	s.Done = true
 }
+
+// choices returns how many decisions of the current execution were among several threads.
+func (d *DPOR) choices() (n int) {
+	for _, node := range d.state.Stack {
+		if len(node.Enabled) > 1 {
+			n++
+		}
+	}
+	return n
+}

@@ -3,6 +3,9 @@ package strategy
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // Finishing is find's default search: a sampling search, and beside it a DPOR, which gets a share of
@@ -45,9 +48,11 @@ const (
 	// enoughToEstimate on.
 	smallTree        = 50_000
 	enoughToEstimate = 500
-	// longExecution is the number of decisions from which an execution is too long: a tree of such
-	// executions is not small unless hardly any of them depend on one another.
-	longExecution = 500
+	// longExecution is the number of decisions among several threads from which an execution is too long: a
+	// tree of such executions is not small unless hardly any of them depend on one another. longestExecution is that
+	// of all decisions, which each plan repeats.
+	longExecution    = 500
+	longestExecution = 5000
 	// sampled is how many executions the sampling search makes before the search is complete.
 	sampled = 1000
 	// exhaustiveKey is the Request.Key of DPOR's plans. The sampling search uses smaller ones.
@@ -105,7 +110,7 @@ func (f *Finishing) Observe(o *Observation) {
 	f.sampling.Observe(o)
 	if o.Request.Key == First {
 		s.Waits = false
-		if o.Outcome != nil && o.Outcome.Trace != nil && len(o.Outcome.Trace.Events) > longExecution {
+		if o.Outcome != nil && o.Outcome.Trace != nil && long(o.Outcome.Trace) {
 			s.GivenUp = "its executions are long"
 			return
 		}
@@ -119,6 +124,16 @@ func (f *Finishing) Observe(o *Observation) {
 	if o.Last {
 		s.Flying--
 	}
+}
+
+// long reports whether an execution is too long to enumerate its like. What main does before it creates a thread
+// does not count.
+func long(t *trace.Trace) bool {
+	alone := 0
+	for alone < len(t.Events) && ops.Does(t.Events[alone].Op) != ops.Create {
+		alone++
+	}
+	return len(t.Events)-alone > longExecution || len(t.Events) > longestExecution
 }
 
 // judge decides whether DPOR has executed all behaviours, or is to be given up.
@@ -135,7 +150,7 @@ func (f *Finishing) judge() {
 		s.GivenUp = d.Missing[0]
 	case d.Unfair:
 		s.GivenUp = "a thread yields"
-	case len(d.Stack) > longExecution:
+	case len(d.Stack) > longestExecution || f.dpor.choices() > longExecution:
 		s.GivenUp = "its executions are long"
 	case s.Exhaustive >= enoughToEstimate && estimate > smallTree:
 		s.GivenUp = fmt.Sprintf("it has more than %d behaviours, by an estimate", int64(smallTree))
