@@ -95,12 +95,13 @@ const (
 	leastProfile, mostProfile = 6, 16
 	armProfile                = 3 // recordings of an arm of a portfolio
 	quietProfile              = 2
+	countedRecording          = 2 // whose accesses are counted for ctriggerState.Arrivals
 	// mostRecorded bounds the accesses of a recording.
 	mostRecorded = 4_000_000
 	// profiling is the key of phase one's executions; those of phase two have greater ones.
 	profiling = 0
 	// enough executions that had an interleaving and did not fail make it benign, in each of its rounds.
-	enough = 3
+	enough = 6
 )
 
 // NewCTrigger returns a search that forces unserializable interleavings.
@@ -216,6 +217,7 @@ func (c *CTrigger) Recording(n uint64) schedule.Plan {
 	return schedule.Plan{
 		Policy: schedule.Random, Stay: [...]float64{0.95, 0.8, 0.5}[n%3], Seed: c.setting.FirstSeed() + n, Repeat: 1, Points: c.setting.Points,
 		Record: true, Accesses: true, MaxAccesses: most,
+		Values: n == countedRecording && !c.arm, // otherwise a recording lacks accesses that say nothing new
 	}
 }
 
@@ -275,7 +277,7 @@ type way struct {
 var allWays = []way{
 	{remote: true, policy: schedule.Random},
 	{remote: true, outer: true, policy: schedule.Random},
-	{remote: true, chosen: true, policy: schedule.Random},
+	{remote: true, chosen: true, policy: schedule.Random, stay: 0.9},
 	{policy: schedule.POS},
 	{outer: true, policy: schedule.Random, stay: 0.9},
 	{remote: true, chosen: true, policy: schedule.Random, stay: 0.9},
@@ -284,7 +286,7 @@ var allWays = []way{
 	{remote: true, chosen: true, policy: schedule.Random, stay: 0.9},
 	{remote: true, outer: true, policy: schedule.Random, stay: 0.9},
 	{policy: schedule.Random, stay: 0.9},
-	{remote: true, chosen: true, policy: schedule.Random},
+	{remote: true, chosen: true, policy: schedule.Random, stay: 0.9},
 }
 
 // armWays leave out those of chosen arrivals: the other arms of a portfolio vary instances.
@@ -297,21 +299,21 @@ func (c *CTrigger) ways() []way {
 	return allWays
 }
 
-// arrivals returns the arrivals at c and r, from 1, that the nth forcing by chosen arrivals brings together: the
-// last ones, the last with the first, the first with the last; then those that the seed draws. A lone instruction of a
-// loop is often decisive the last time around, and random arrivals of long loops rarely hit it.
+// arrivals returns the arrivals at c and r, from 1, before which the nth forcing by chosen arrivals holds threads; 0
+// for each. What is done last is often decisive, because nothing repairs it, and random arrivals of long loops rarely hit it: so
+// half of the forcings hold a thread before its last arrival at r, or at c, and the others before those that the seed draws.
 func (s *ctriggerState) arrivals(t *Target, nth int, seed uint64) (c, r int) {
 	cs, rs := max(1, s.Arrivals[t.C.Site]), max(1, s.Arrivals[t.R.Site])
-	switch nth {
-	case 0:
-		return cs, rs
-	case 1:
-		return cs, 1
-	case 2:
-		return 1, rs
-	}
 	draw := rand.New(rand.NewPCG(seed, uint64(nth)))
-	return 1 + draw.IntN(cs), 1 + draw.IntN(rs)
+	switch nth % 4 {
+	case 0:
+		return 0, rs
+	case 1:
+		return cs, 0
+	case 2:
+		return 0, 1 + draw.IntN(rs)
+	}
+	return 1 + draw.IntN(cs), 0
 }
 
 // force returns the plan of a forcing.
@@ -324,7 +326,10 @@ func (c *CTrigger) force(f forcing) Request {
 		Record: true, Accesses: f.Verify > 0, MaxAccesses: mostRecorded, Timeouts: f.Way%2 == 1 && !c.setting.NoEarlyTimeouts,
 	}
 	if w.chosen {
-		plan.Holds[0].Arrival, plan.Holds[len(plan.Holds)-1].Arrival = s.arrivals(t, f.Nth, f.Seed)
+		atC, atR := s.arrivals(t, f.Nth, f.Seed)
+		if plan.Holds[0].Arrival = atC; len(plan.Holds) > 1 {
+			plan.Holds[1].Arrival = atR
+		}
 	}
 	if f.Verify == 0 {
 		plan.MaxAccesses = 0
