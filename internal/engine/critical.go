@@ -60,6 +60,9 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 	if !recorded.Ending.Kind.Failed() {
 		return nil, fmt.Errorf("the recorded execution does not fail: there is nothing to explain")
 	}
+	if recorded.Ending.Kind == trace.Race {
+		return nil, fmt.Errorf("the recorded failure is a data race, which fails in any order of its two accesses: heddle races shows them, and heddle find --races=ignore finds what they lead to")
+	}
 	x := &explainer{target: t, limit: opts.Executions, critical: &Critical{Complete: true}}
 	if x.limit == 0 {
 		x.limit = explainRuns
@@ -421,7 +424,8 @@ func (x *explainer) turnAll(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if o.Trace == nil || !isTurned(base, o.Trace, &instances[k]) {
+			// Where the earlier event is missing, something else is different, too.
+			if o.Trace == nil || !isTurned(base, o.Trace, &instances[k]) || o.Ending.Kind == trace.Clean && occurrence(base, p.first, o.Trace) < 0 {
 				continue
 			}
 			p.runs++

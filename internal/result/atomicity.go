@@ -97,6 +97,8 @@ func LiveOf(r *engine.LiveReport, exact Find, names *report.Running) Atomicity {
 			i.Verdict, i.Why = VerdictUnclear, "an execution in which it was forced failed as one that nothing controlled did: "+t.Failure
 		case t.Failures > 0:
 			i.Verdict, i.Why = VerdictBug, "an execution in which it was forced failed: "+t.Failure
+		case t.Met > 0 && ops.Does(t.R.Op) == ops.Free:
+			i.Verdict, i.Why = VerdictUnclear, fmt.Sprintf("in %s of %s another thread came to free the memory while one waited before c, and none failed; accesses to freed memory are checked on the controlled scheduler only", wording.Thousands(t.Met), wording.Count(t.Tried, "execution"))
 		case t.Met > 0:
 			i.Verdict, i.Why = VerdictBenign, fmt.Sprintf("in %s of %s another thread came to r while one waited before c, and none failed", wording.Thousands(t.Met), wording.Count(t.Tried, "execution"))
 		case t.Tried == 0:
@@ -170,7 +172,11 @@ func interleavingOf(rank int, x *atomicity.Interleaving, recorded *trace.Trace, 
 }
 
 func statementOf(s atomicity.Statement, names *report.Running) Statement {
-	return Statement{s.Op.String(), names.Place(s.Site, true)}
+	op := s.Op.String()
+	if s.Op == trace.OpAtomicCas && s.Effect&atomicity.Writes == 0 {
+		op += ", failed"
+	}
+	return Statement{op, names.Place(s.Site, false)}
 }
 
 // verdict returns what forcing a target has shown, and why.
@@ -213,7 +219,7 @@ func missed(t *strategy.Target, names *report.Running) string {
 	if w.Site == 0 {
 		return why
 	}
-	where := names.Place(w.Site, true)
+	where := names.Place(w.Site, false)
 	if t.Spins {
 		return why + ": the thread of r polls memory at " + where + ", perhaps a synchronisation of the program's own"
 	}

@@ -132,7 +132,7 @@ func (p *Profile) potential(t triple) *entry {
 
 // Exercised reports which of the triples occur in a recorded execution, among the accesses that were
 // recorded. If the execution failed while a thread stood before c, that thread counts as having done
-// c: r has changed what c was about to touch.
+// c: r has changed what c was about to touch. A compare-and-swap c that fails counts as well.
 func Exercised(t *trace.Trace, want ...Triple) []bool {
 	occurred := make([]bool, len(want))
 	mark := func(all *trace.Trace, counts func(*Triple) bool) {
@@ -140,8 +140,10 @@ func Exercised(t *trace.Trace, want ...Triple) []bool {
 		p.Add(all, nil)
 		for i := range want {
 			w := &want[i]
-			if e := p.triples[triple{p.number(w.P), p.number(w.C), p.number(w.R)}]; e != nil && e.Exercised > 0 && counts(w) {
-				occurred[i] = true
+			for _, c := range w.attempts() {
+				if e := p.triples[triple{p.number(w.P), p.number(c), p.number(w.R)}]; e != nil && e.Exercised > 0 && counts(w) {
+					occurred[i] = true
+				}
 			}
 		}
 	}
@@ -156,6 +158,17 @@ func Exercised(t *trace.Trace, want ...Triple) []bool {
 		}
 	}
 	return occurred
+}
+
+// attempts returns what c may be if r comes in between: a compare-and-swap then fails, and only reads.
+func (t *Triple) attempts() []Statement {
+	list := []Statement{t.C}
+	if t.C.Op == trace.OpAtomicCas && t.C.Effect&Writes != 0 {
+		failed := t.C
+		failed.Effect = Reads
+		list = append(list, failed)
+	}
+	return list
 }
 
 // savedProfile is a Profile as JSON.
