@@ -307,6 +307,7 @@ const (
 	Idle           = 16
 	Futile         = 2000
 	Hopeless       = 4000
+	HopelessAlone  = 30000
 	ClockNs        = 100
 	Looks          = 1000
 	LooksAgain     = 64

@@ -327,6 +327,7 @@ enum hd_scheduler {
   HD_IDLE = 16,               // fruitless observations of each enabled thread before virtual time drifts
   HD_FUTILE = 2000,           // fruitless observations of each enabled thread before an execution may be a hang
   HD_HOPELESS = 4000,         // points without progress, per enabled thread, before an execution may be a hang
+  HD_HOPELESS_ALONE = 30000,  // the same if one thread is enabled: its points need no switches, and it may count them
   HD_CLOCK_NS = 100,          // virtual ns that a clock reading takes
   HD_LOOKS = 1000,            // consecutive clock readings after which a thread counts as waiting
   HD_LOOKS_AGAIN = 64,        // clock readings between two yields of such a thread

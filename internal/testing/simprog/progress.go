@@ -85,7 +85,11 @@ func (x *execution) lookAround(t *Thread) {
 		return
 	}
 	n, all := x.everyone(abi.Idle, abi.Futile)
-	if !all || x.points-x.progressAt <= abi.Hopeless*n {
+	enough := abi.Hopeless * n
+	if n == 1 {
+		enough = abi.HopelessAlone
+	}
+	if !all || x.points-x.progressAt <= enough {
 		return
 	}
 	if x.timePasses(forever) {

@@ -10,7 +10,7 @@
 //   futile  the fruitless observations of something that other threads can change. The yields of
 //           a loop that does nothing else do not count: the loop may be a delay of fixed length.
 //           When every enabled thread has HD_FUTILE of them, and HD_HOPELESS points per enabled
-//           thread have passed, no thread can make progress, and the execution is a hang. Every
+//           thread, or HD_HOPELESS_ALONE of the only one, have passed, no thread can make progress, and the execution is a hang. Every
 //           thread has then had the chance to run, because the policies are fair (policy.c).
 //
 // A thread that writes to memory between its observations may have an effect that becomes visible
@@ -44,7 +44,7 @@ static bool everyone_idle(void) {
 static HD_COLD void look_around(struct hd_thread *t, uint64_t pc) {
   if (!everyone_idle() || hd_time_drifts()) return;
   uint32_t n;
-  if (!everyone(HD_IDLE, HD_FUTILE, &n) || hd.points - hd.progress_at <= (uint64_t)HD_HOPELESS * n) return;
+  if (!everyone(HD_IDLE, HD_FUTILE, &n) || hd.points - hd.progress_at <= (n == 1 ? HD_HOPELESS_ALONE : (uint64_t)HD_HOPELESS * n)) return;
   if (hd_time_passes(~0ull)) hd_progress(t);
   else hd_end(HD_OUT_HANG, 0, pc, t->pend.obj, "no progress");
 }

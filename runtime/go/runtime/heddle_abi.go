@@ -309,6 +309,7 @@ const (
 	hdIdle           = 16
 	hdFutile         = 2000
 	hdHopeless       = 4000
+	hdHopelessAlone  = 30000
 	hdClockNs        = 100
 	hdLooks          = 1000
 	hdLooksAgain     = 64

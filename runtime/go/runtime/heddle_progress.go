@@ -10,7 +10,8 @@
 //	        without loss to any of them.
 //	futile  those that read what others can change, so not the yields of a loop that only
 //	        yields. When every enabled goroutine has hdFutile, and all together have had
-//	        hdHopeless points each, no goroutine will ever progress: a hang.
+//	        hdHopeless points each, or the only one hdHopelessAlone, no goroutine will ever
+//	        progress: a hang.
 //
 // A goroutine that writes to memory between its observations, or reads other addresses each time,
 // may be making progress that only shows later. It is neither idle nor futile; if it does only
@@ -97,7 +98,7 @@ func hdObserve(t *hdThread, pc, obj uintptr, value uint64, weight uint32, futile
 // hdLookAround determines whether all goroutines only wait.
 func hdLookAround(t *hdThread) {
 	hd.drifts = hdEveryone(hdIdle, 0)
-	if !hd.drifts || hd.settle.phase != hdSettleNone || t.futile < hdFutile || hd.points-hd.progress <= hdHopeless*uint64(hdReadyCount()) || !hdEveryone(hdIdle, hdFutile) {
+	if !hd.drifts || hd.settle.phase != hdSettleNone || t.futile < hdFutile || hd.points-hd.progress <= hdEnough() || !hdEveryone(hdIdle, hdFutile) {
 		return
 	}
 	if hdTimer() != 0 || hd.looked && hd.vnow-hd.progressAt < hdForever {
@@ -105,6 +106,15 @@ func hdLookAround(t *hdThread) {
 	}
 	hdMessage("no progress")
 	hdFail(hdOutHang, 0, t.pend.pc)
+}
+
+// hdEnough is how many points without progress may show that there will be no more.
+func hdEnough() uint64 {
+	n := uint64(hdReadyCount())
+	if n == 1 {
+		return hdHopelessAlone
+	}
+	return hdHopeless * n
 }
 
 // hdEveryone reports whether each enabled goroutine has reached both counts.
