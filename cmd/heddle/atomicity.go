@@ -105,6 +105,11 @@ func (c *atomicityCommand) Run(a *app) error {
 	if err != nil && found.Finding == nil && found.Outcome != engine.Interrupted {
 		return err
 	}
+	if a.ctx.Err() == nil {
+		if err := engine.CheckBugs(a.ctx, t, search.Targets()); err != nil {
+			return err
+		}
+	}
 	out := result.AtomicityOf(found, search, names)
 	if err := c.print(a, &out, found); err != nil {
 		return err

@@ -39,7 +39,9 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 	e.Steps, e.Events = []Step{}, []ExplainedEvent{}
 	for i := range e.Orders {
 		o := &e.Orders[i]
-		o.Object = x.object(t, o.First)
+		if o.Second < 0 || o.Waiting || x.oneObject(o) {
+			o.Object = x.object(t, o.First)
+		}
 		e.Events = append(e.Events, x.explained(t, o.First), x.explainedSecond(o))
 	}
 	var lines []string
@@ -404,7 +406,7 @@ func (x *explaining) pattern(o *Order) shown {
 	first, end := &x.t.Events[o.First], &x.t.Ending
 	if o.Second < 0 {
 		later := &x.passing.Events[o.InPassing]
-		if end.Kind == trace.Signal && end.Thread == first.Thread && !changes(first.Op) && changes(later.Op) && first.Value == 0 && !x.written(first, o.First) {
+		if end.Kind == trace.Signal && end.Thread == first.Thread && !changes(first) && changes(later) && first.Value == 0 && !x.written(first, o.First) {
 			return shown{name: TooEarly, sentence: "It is 0, and no write of it came before."}
 		}
 		return shown{name: x.misuse(o)}
@@ -412,8 +414,8 @@ func (x *explaining) pattern(o *Order) shown {
 	second := &x.t.Events[o.Second]
 	a, b := ops.Of(first.Op), ops.Of(second.Op)
 	switch {
-	case end.Kind == trace.Deadlock && len(end.Cycle) > 1 && x.cycleOfLocks():
-		return shown{name: LockCycle, sentence: fmt.Sprintf("%s wait for locks that each other hold.", x.threads(end.Cycle))}
+	case end.Kind == trace.Deadlock && len(x.lockCycle()) > 1:
+		return shown{name: LockCycle, sentence: fmt.Sprintf("%s wait for locks that each other hold.", x.threads(x.lockCycle()))}
 	case (a.Does == ops.WakeOne || a.Does == ops.WakeAll) && b.Does == ops.Wait && x.waitsForever(o.Second):
 		return shown{name: LostWakeUp, sentence: x.stillWaits(second.Thread)}
 	case a.Does == ops.Free && b.Of == ops.Memory, a.Does == ops.Free && b.Does == ops.Free:
@@ -443,7 +445,7 @@ func (x *explaining) pattern(o *Order) shown {
 	if p, r, c, ok := x.broken(o.First, o.Second); ok {
 		return x.unserializable(p, r, c)
 	}
-	if end.Kind == trace.Signal && end.Thread == first.Thread && !changes(first.Op) && changes(second.Op) && first.Value == 0 && !x.written(first, o.First) {
+	if end.Kind == trace.Signal && end.Thread == first.Thread && !changes(first) && changes(second) && first.Value == 0 && !x.written(first, o.First) {
 		return shown{name: TooEarly, sentence: "It is 0, and no write of it came before."}
 	}
 	return shown{name: x.misuse(o)}
@@ -493,7 +495,7 @@ func (x *explaining) stillWaits(th trace.ThreadID) string {
 // unserializable is the pattern of accesses of one object, p and c of one thread and r of another between them.
 func (x *explaining) unserializable(p, r, c int) shown {
 	out := shown{name: Unserializable, triple: []int{p, r, c}}
-	reads := func(i int) bool { return !changes(x.t.Events[i].Op) }
+	reads := func(i int) bool { return !changes(&x.t.Events[i]) }
 	switch {
 	case reads(p) && !reads(c) && !reads(r):
 		out.name = LostUpdate
@@ -520,7 +522,7 @@ func (x *explaining) across(first, second int) (p, r, c int, ok bool) {
 			if ev.Thread == one {
 				break // c of an interleaving without r
 			}
-			if ev.Thread != two || !changes(ev.Op) {
+			if ev.Thread != two || !changes(ev) {
 				continue
 			}
 			if p, r, c, ok := x.broken(p, r); ok && x.t.Events[p].Thread == one {
@@ -561,7 +563,7 @@ func (x *explaining) inside(first, second int) (f, s int, ok bool) {
 	for _, f := range a {
 		for _, s := range b {
 			one, two := &x.t.Events[f], &x.t.Events[s]
-			if one.Object == two.Object && (changes(one.Op) || changes(two.Op)) {
+			if one.Object == two.Object && (changes(one) || changes(two)) {
 				if _, _, _, broken := x.broken(f, s); broken {
 					return f, s, true
 				}
@@ -598,7 +600,7 @@ func (x *explaining) guarded(o *Order) (events []int, later int) {
 	for _, f := range slices.Backward(first) {
 		for _, s := range behind {
 			one, two := &x.t.Events[f], &in.Events[s]
-			if one.Object == two.Object && (changes(one.Op) || changes(two.Op)) {
+			if one.Object == two.Object && (changes(one) || changes(two)) {
 				if o.Second < 0 {
 					return []int{f}, s
 				}
@@ -708,8 +710,19 @@ func (x *explaining) wrongWakeUp() (shown, bool) {
 func (x *explaining) onlyReads(th trace.ThreadID, from int) bool {
 	return !slices.ContainsFunc(x.t.Events[from:], func(ev trace.Event) bool {
 		spec := ops.Of(ev.Op)
-		return ev.Thread == th && (spec.Of == ops.Memory && ev.Object.Region() != trace.RegionStack && changes(ev.Op) || spec.Does == ops.WakeOne || spec.Does == ops.WakeAll)
+		return ev.Thread == th && (spec.Of == ops.Memory && ev.Object.Region() != trace.RegionStack && changes(&ev) || spec.Does == ops.WakeOne || spec.Does == ops.WakeAll)
 	})
+}
+
+// oneObject reports whether the events of an ordering concern one object.
+func (x *explaining) oneObject(o *Order) bool {
+	first, second := &x.t.Events[o.First], &x.t.Events[o.Second]
+	return first.Object == second.Object || x.sameLock(o.First, o.Second) || overlaps(first, second)
+}
+
+// overlaps reports whether two accesses have a byte in common.
+func overlaps(a, b *trace.Event) bool {
+	return a.Object < b.Object+trace.Object(max(b.Size, 1)) && b.Object < a.Object+trace.Object(max(a.Size, 1))
 }
 
 // sameLock reports whether two events acquire the same lock.
@@ -725,7 +738,7 @@ func (x *explaining) woken(first, second int) (wake int, ok bool) {
 	accesses, _ := section(x.t, first)
 	mine, _ := section(x.t, second)
 	taken := slices.ContainsFunc(accesses, func(a int) bool {
-		return changes(x.t.Events[a].Op) && slices.ContainsFunc(mine, func(b int) bool { return x.t.Events[a].Object == x.t.Events[b].Object })
+		return changes(&x.t.Events[a]) && slices.ContainsFunc(mine, func(b int) bool { return x.t.Events[a].Object == x.t.Events[b].Object })
 	})
 	for i := first - 1; i >= 0 && taken; i-- {
 		ev := &x.t.Events[i]
@@ -774,11 +787,13 @@ func (x *explaining) waitsForever(wait int) bool {
 	})
 }
 
-// changes reports whether an access changes memory.
-func changes(op trace.Op) bool {
-	switch ops.Does(op) {
+// changes reports whether an access changes memory. A compare-and-swap that fails only reads.
+func changes(ev *trace.Event) bool {
+	switch ops.Does(ev.Op) {
 	case ops.Read, ops.AtomicRead:
 		return false
+	case ops.Compare:
+		return ev.Result != 0
 	}
 	return true
 }
@@ -789,6 +804,9 @@ func changes(op trace.Op) bool {
 // that also comes between p and c.
 func (x *explaining) broken(first, second int) (p, r, c int, ok bool) {
 	object := x.t.Events[second].Object
+	if x.t.Events[first].Object != object {
+		return 0, 0, 0, false
+	}
 	at := func(from, to, step int, th trace.ThreadID) int {
 		for i := from; i != to; i += step {
 			if ev := &x.t.Events[i]; ev.Thread == th && ev.Object == object && ops.Of(ev.Op).Of == ops.Memory {
@@ -814,7 +832,7 @@ func (x *explaining) broken(first, second int) (p, r, c int, ok bool) {
 			}
 		}
 		for _, r := range between {
-			w := [3]bool{changes(x.t.Events[k.p].Op), changes(x.t.Events[r].Op), changes(x.t.Events[k.c].Op)}
+			w := [3]bool{changes(&x.t.Events[k.p]), changes(&x.t.Events[r]), changes(&x.t.Events[k.c])}
 			switch w {
 			case [3]bool{false, true, false}, [3]bool{true, true, false}, [3]bool{false, true, true}, [3]bool{true, false, true}:
 				return k.p, r, k.c, true
@@ -827,21 +845,55 @@ func (x *explaining) broken(first, second int) (p, r, c int, ok bool) {
 // written reports whether an access before an event wrote some of what another accesses.
 func (x *explaining) written(to *trace.Event, before int) bool {
 	return slices.ContainsFunc(x.t.Events[:before], func(ev trace.Event) bool {
-		return ops.Of(ev.Op).Of == ops.Memory && changes(ev.Op) && ev.Object < to.Object+trace.Object(max(to.Size, 1)) && to.Object < ev.Object+trace.Object(max(ev.Size, 1))
+		return ops.Of(ev.Op).Of == ops.Memory && changes(&ev) && ev.Object < to.Object+trace.Object(max(to.Size, 1)) && to.Object < ev.Object+trace.Object(max(ev.Size, 1))
 	})
 }
 
-func (x *explaining) cycleOfLocks() bool {
-	for _, w := range x.t.Ending.Waiters {
-		if slices.Contains(x.t.Ending.Cycle, w.Thread) {
-			switch ops.Does(w.Op) {
-			case ops.Acquire, ops.AcquireShared:
-			default:
-				return false
+// lockCycle returns threads each of which waits for a lock that the next one holds, and the last one for one that the first
+// holds; nil for none. A lock that several threads hold for reading is followed to each of them.
+func (x *explaining) lockCycle() []trace.ThreadID {
+	held := LocksAt(x.t, len(x.t.Events))
+	waits := func(th trace.ThreadID) (on []trace.ThreadID) {
+		w := x.waiter(th)
+		if w == nil || w.Ready || ops.Does(w.Op) != ops.Acquire && ops.Does(w.Op) != ops.AcquireShared {
+			return nil
+		}
+		for _, h := range held {
+			if h.Lock == w.Object && h.Thread != th {
+				on = append(on, h.Thread)
 			}
 		}
+		if w.Holder >= 0 && w.Holder != th && !slices.Contains(on, w.Holder) {
+			on = append(on, w.Holder)
+		}
+		return on
 	}
-	return true
+	var path, found []trace.ThreadID
+	visited := map[trace.ThreadID]bool{}
+	var follow func(th trace.ThreadID) bool
+	follow = func(th trace.ThreadID) bool {
+		if i := slices.Index(path, th); i >= 0 {
+			found = slices.Clone(path[i:])
+			return true
+		}
+		if visited[th] {
+			return false
+		}
+		visited[th] = true
+		path = append(path, th)
+		if slices.ContainsFunc(waits(th), follow) {
+			return true
+		}
+		path = path[:len(path)-1]
+		return false
+	}
+	for i := range x.t.Ending.Waiters {
+		if follow(x.t.Ending.Waiters[i].Thread) {
+			slices.Sort(found)
+			return found
+		}
+	}
+	return nil
 }
 
 func (x *explaining) threads(list []trace.ThreadID) string {

@@ -64,7 +64,7 @@ func (m *Memory) Apply(i int, e *trace.Event, c *Cell) {
 	first, size := e.Object.Bytes(max(uint64(e.Size), 1))
 	at := extent{c.Block, trace.Object(first), size}
 	before, was := m.known[at]
-	if changes(e.Op) {
+	if changes(e) {
 		for k := range m.known {
 			if k.block == at.block && k.o < at.o+trace.Object(at.size) && at.o < k.o+trace.Object(k.size) {
 				delete(m.known, k)

@@ -186,6 +186,8 @@ func verdict(t *strategy.Target, names *report.Running) (verdict, why string) {
 		failed = t.Kind
 	}
 	switch {
+	case t.Needless > 0:
+		return VerdictUnclear, fmt.Sprintf("execution %s failed with it: %s; and so did %s of the same schedule in which only this was otherwise", wording.Thousands(t.Execution), failed, wording.Count(t.Needless, "execution"))
 	case t.Failures > 0:
 		return VerdictBug, fmt.Sprintf("execution %s failed with it: %s", wording.Thousands(t.Execution), failed)
 	case t.Forced > 0:

@@ -73,6 +73,12 @@ type Target struct {
 	Execution int    `json:"execution,omitempty"`
 	Kind      string `json:"kind,omitempty"`
 	Message   string `json:"message,omitempty"`
+	// Failing is the first execution that failed with the interleaving, with all accesses; FailingSeed is its plan's. They
+	// are not saved.
+	Failing     *trace.Trace `json:"-"`
+	FailingSeed uint64       `json:"-"`
+	// Needless executions without the interleaving failed in the same way, and none passed; whoever searches sets it.
+	Needless int `json:"-"`
 	// Waits is set if the thread before c had to go on because no other could, and another did r
 	// later: the operation in which that one waited meanwhile. Spins: it polled memory there, so that
 	// a synchronisation that heddle does not know may keep r out.
@@ -457,6 +463,9 @@ func (s *ctriggerState) verified(o *schedule.Outcome, f *forcing) {
 	}
 	if *count++; t.Failures == 1 && count == &t.Failures || t.Execution == 0 {
 		t.fails(o, f.Verify)
+		if occurred[0] {
+			t.Failing, t.FailingSeed = o.Trace, f.Seed
+		}
 	}
 	for i := range s.Targets {
 		if other := &s.Targets[i]; i != f.Target && occurred[i+1] {

@@ -1,4 +1,4 @@
-// Ends always: main reads a number 20,000 times, whatever it is, while another thread writes it. That is no hang.
+// Ends always: main reads a number 20,000 times, whatever it is, while another thread writes it. This is not a hang.
 #include <pthread.h>
 #include <stdatomic.h>
 
