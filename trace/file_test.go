@@ -301,7 +301,7 @@ func TestNotATrace(t *testing.T) {
 		words   string
 	}{
 		"empty":       {nil, ErrNotTrace, "is empty"},
-		"other":       {[]byte("#!/bin/sh\nexit 1\n"), ErrNotTrace, "not a heddle trace: give a file that heddle wrote"},
+		"other":       {[]byte("#!/bin/sh\nexit 1\n"), ErrNotTrace, "not a heddle trace: give one that heddle find, test or record wrote"},
 		"short":       {[]byte{'#'}, ErrNotTrace, "not a heddle trace"},
 		"text form":   {text, ErrNotTrace, "text form"},
 		"as text":     {bytes.Replace(file, []byte("\r\n"), []byte("\n"), 1), ErrNotTrace, "took it for text"},

@@ -176,7 +176,7 @@ func (r *Reader) notTrace(b []byte) error {
 	case len(b) > 8 && strings.HasPrefix(textMagic, string(b)):
 		e.Detail = "this is the text form of a heddle trace, not a trace file: read it with trace.ParseText"
 	default:
-		e.Detail = "this is not a heddle trace: give a file that heddle wrote"
+		e.Detail = "this is not a heddle trace: give one that heddle find, test or record wrote"
 	}
 	return e
 }

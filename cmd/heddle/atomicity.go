@@ -37,6 +37,9 @@ type atomicityCommand struct {
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
 }
 
+// suspensions is the default of --suspensions.
+const suspensions = 20
+
 func (c *atomicityCommand) Help() string {
 	return `Looks for atomicity violations (CTrigger, ASPLOS 2009). Records some executions with all
 accesses, lists the unserializable interleavings that the accesses allow (two accesses of one thread,
@@ -52,6 +55,9 @@ func (c *atomicityCommand) options() (engine.Options, error) {
 	}
 	if c.Suspend < 0 || c.Suspensions <= 0 {
 		return engine.Options{}, usage.Errorf("--suspend cannot be negative, and --suspensions must be positive")
+	}
+	if c.Backend != "live" && (c.Suspend != 0 || c.Suspensions != suspensions || c.SameThreads || c.SameStacks) {
+		return engine.Options{}, usage.Errorf("--suspend, --suspensions, --same-threads and --same-stacks go with --backend=live")
 	}
 	if err := c.checkExit(); err != nil {
 		return engine.Options{}, err
@@ -80,6 +86,9 @@ func (c *atomicityCommand) Run(a *app) error {
 		return err
 	}
 	defer t.Close()
+	if c.Backend == "live" && t.Header().Target == "go" {
+		return errors.New("the backend live is for C and C++ programs: Go's runtime schedules goroutines itself; leave --backend out")
+	}
 	if !t.Header().Instrumented {
 		return fmt.Errorf("%s was not compiled with heddle cc, so its memory accesses are not seen, and there is nothing to force", c.Program.name())
 	}
