@@ -30,9 +30,21 @@ const keyFile, keySize = "trust.key", 32
 func (l *Launcher) sign(h *trace.Header) { h.Signature, _ = l.signature(h) }
 
 // signed reports whether this user's heddle recorded the header's command, directory and input.
-func (l *Launcher) signed(h *trace.Header) bool {
+func (l *Launcher) signed(h *trace.Header) bool { return l.foreign(h) == "" }
+
+// foreign says why the header's command, directory and input do not count as recorded by this
+// user's heddle. It is empty if they do.
+func (l *Launcher) foreign(h *trace.Header) string {
 	s, err := l.signature(h)
-	return err == nil && hmac.Equal([]byte(s), []byte(h.Signature))
+	switch {
+	case err != nil:
+		return fmt.Sprintf("whether you recorded the trace is not known (%v), and it", err)
+	case hmac.Equal([]byte(s), []byte(h.Signature)):
+		return ""
+	case h.Signature == "":
+		return "the trace was not recorded by you on this machine (it has no signature), and"
+	}
+	return "the trace was not recorded by you on this machine, and"
 }
 
 func (l *Launcher) signature(h *trace.Header) (string, error) {
@@ -126,7 +138,11 @@ func readKey(name string) ([]byte, error) {
 // trust returns an error unless the trace is trusted, signed by this user, or approved by the user.
 func (l *Launcher) trust(ctx context.Context, tr *trace.Trace) error {
 	h := &tr.Header
-	if l.Trusted || l.signed(h) {
+	if l.Trusted {
+		return nil
+	}
+	foreign := l.foreign(h)
+	if foreign == "" {
 		return nil
 	}
 	what := "run"
@@ -147,9 +163,9 @@ func (l *Launcher) trust(ctx context.Context, tr *trace.Trace) error {
 		command += ", and judge its output with " + wording.Quoted(h.Oracle)
 	}
 	if l.Confirm == nil {
-		return fmt.Errorf("the trace was not recorded by you on this machine, and would %s %s: if you want that, give --trust", what, command)
+		return fmt.Errorf("%s would %s %s: if you want that, give --trust", foreign, what, command)
 	}
-	yes, err := l.Confirm(ctx, fmt.Sprintf("the trace was not recorded by you on this machine. It would %s\n  %s", what, command))
+	yes, err := l.Confirm(ctx, fmt.Sprintf("%s would %s\n  %s", foreign, what, command))
 	switch {
 	case err != nil:
 		return err

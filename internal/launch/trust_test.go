@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/heddle-dev/heddle/trace"
@@ -111,6 +112,20 @@ func TestSignature(t *testing.T) {
 		t.Error("what does not decide what is run is part of it")
 	}
 	testRecipeSigned(t, l)
+
+	// Without a key, nobody can say.
+	if err := os.Chmod(filepath.Join(other.Cache, keyFile), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for want, why := range map[string]string{
+		"not known (":              other.foreign(&h),
+		"has no signature":         l.foreign(&trace.Header{}),
+		"you on this machine, and": l.foreign(&trace.Header{Signature: h.Signature}),
+	} {
+		if !strings.Contains(why, want) {
+			t.Errorf("%q, want %q", why, want)
+		}
+	}
 }
 
 // testRecipeSigned changes every field of a recipe in turn.
