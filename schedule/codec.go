@@ -15,7 +15,7 @@ import (
 
 // CodecVersion is the version of marshalled plans and outcomes. It is raised whenever an older
 // reader would carry out a plan, or understand an outcome, in another way than it was meant.
-const CodecVersion = 7
+const CodecVersion = 8
 
 // ErrCodec is what every error of unmarshalling a plan or an outcome is. An error is a
 // *trace.PointsError as well if the other side has another meaning of scheduling points.
@@ -36,11 +36,11 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 		Version: CodecVersion, PointsVersion: PointsVersion,
 		Tag: p.Tag, Seed: p.Seed, Repeat: uint32(p.Repeat),
 		Mode: uint32(p.Mode), Policy: uint32(p.Policy), Stay: p.Stay, Depth: uint32(p.Depth), Length: uint32(p.Length),
-		MaxSteps: uint32(p.MaxSteps), Timeouts: p.Timeouts, Delays: uint32(p.Delays), Spurious: p.Spurious, Haste: p.Haste,
+		MaxSteps: uint32(p.MaxSteps), Patience: uint32(p.Patience), Timeouts: p.Timeouts, Delays: uint32(p.Delays), Spurious: p.Spurious, Haste: p.Haste,
 		Record: p.Record, Accesses: p.Accesses, MaxAccesses: int64(p.MaxAccesses), SkipAccesses: uint64(p.SkipAccesses), Watch: p.Watch,
 		Stop: p.Stop, ExpectStatus: p.ExpectStatus, Output: p.Output, Values: p.Values, Functions: p.Functions, Fault: trace.FaultRecord(p.Fault),
 	}
-	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.SkipAccesses} {
+	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.Patience, p.SkipAccesses} {
 		if n < 0 || n > maxCount {
 			return nil, fmt.Errorf("a plan with a count of %d cannot leave its process: a bug in heddle", n)
 		}
@@ -100,13 +100,13 @@ func decodePlan(data []byte) (p Plan, err error) {
 	case m.MaxAccesses < AllAccesses || m.MaxAccesses > maxCount:
 		return p, fmt.Errorf("%d is not a number of accesses", m.MaxAccesses)
 	}
-	if err := counts(uint64(m.Repeat), uint64(m.Depth), uint64(m.Length), uint64(m.MaxSteps), m.SkipAccesses); err != nil {
+	if err := counts(uint64(m.Repeat), uint64(m.Depth), uint64(m.Length), uint64(m.MaxSteps), uint64(m.Patience), m.SkipAccesses); err != nil {
 		return p, err
 	}
 	p = Plan{
 		Tag: m.Tag, Seed: m.Seed, Repeat: int(m.Repeat),
 		Mode: Mode(m.Mode), Policy: Policy(m.Policy), Stay: m.Stay, Depth: int(m.Depth), Length: int(m.Length),
-		MaxSteps: int(m.MaxSteps), Timeouts: m.Timeouts, Delays: Delays(m.Delays), Spurious: m.Spurious, Haste: m.Haste,
+		MaxSteps: int(m.MaxSteps), Patience: int(m.Patience), Timeouts: m.Timeouts, Delays: Delays(m.Delays), Spurious: m.Spurious, Haste: m.Haste,
 		Record: m.Record, Accesses: m.Accesses, MaxAccesses: int(m.MaxAccesses), SkipAccesses: int(m.SkipAccesses), Watch: m.Watch,
 		Stop: m.Stop, ExpectStatus: m.ExpectStatus, Output: m.Output, Values: m.Values, Functions: m.Functions, Fault: trace.FaultOf(m.Fault),
 	}

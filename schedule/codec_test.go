@@ -22,7 +22,7 @@ func drawPlan(t *rapid.T) Plan {
 		Mode:   Mode(rapid.IntRange(0, int(Tolerant)).Draw(t, "mode")),
 		Policy: Policy(rapid.IntRange(0, len(policies)-1).Draw(t, "policy")),
 		Stay:   rapid.Float64Range(0, 1).Draw(t, "stay"), Depth: count.Draw(t, "depth"), Length: count.Draw(t, "length"),
-		MaxSteps: count.Draw(t, "steps"), Timeouts: rapid.Bool().Draw(t, "timeouts"),
+		MaxSteps: count.Draw(t, "steps"), Patience: count.Draw(t, "patience"), Timeouts: rapid.Bool().Draw(t, "timeouts"),
 		Delays:   Delays(rapid.IntRange(0, int(AnyDelays)).Draw(t, "delays")),
 		Spurious: rapid.Bool().Draw(t, "spurious"), Haste: rapid.Bool().Draw(t, "haste"),
 		Record: rapid.Bool().Draw(t, "record"), Accesses: rapid.Bool().Draw(t, "accesses"),
@@ -75,7 +75,7 @@ func TestPlanRoundTrip(t *testing.T) {
 func TestCodecHasEveryField(t *testing.T) {
 	p := Plan{
 		Tag: 1, Seed: 2, Repeat: 3, Mode: Tolerant, Script: []Step{{Thread: 0, Op: 4, Site: 5, Wake: -1}}, Threads: threads(1),
-		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, Timeouts: true, Delays: AnyDelays,
+		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, Patience: 10, Timeouts: true, Delays: AnyDelays,
 		Spurious: true, Haste: true, Record: true, Accesses: true, Values: true, Functions: true, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Stop: true, ExpectStatus: 12, Output: true, Fault: &trace.Fault{Model: trace.FaultKilled, Thread: 20, Site: 23, Index: 21, Amount: 22},
 		Holds:   []Hold{{Site: 13, Arrival: 14, Thread: AnyThread, Until: 15, When: Reached, Same: true, Last: 16, Not: true, Steps: 17}},
 		Weights: []int{18}, Interesting: []trace.Site{19},
@@ -214,7 +214,7 @@ func TestCodecRefuses(t *testing.T) {
 	}{
 		{"empty", "version 0", nil, false},
 		{"garbage", "cannot be read", []byte("hello, heddle"), false},
-		{"version", "it has version 1, and this heddle knows version 7", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
+		{"version", "it has version 1, and this heddle knows version 8", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
 		{"points", "scheduling points", plan(func(m *tracepb.Plan) { m.PointsVersion = PointsVersion + 1 }), false},
 		{"unknown field", "fields that this heddle does not know", append(plan(func(*tracepb.Plan) {}), 0xa0, 0x3f, 1), false},
 		{"unknown field inside", "fields that this heddle does not know", plan(func(m *tracepb.Plan) {
@@ -231,7 +231,7 @@ func TestCodecRefuses(t *testing.T) {
 		{"script", "its script has a step of thread 3, where there are 0 threads", plan(func(m *tracepb.Plan) {
 			m.Script = &tracepb.Schedule{Count: 1, IntervalThread: []uint32{3}, IntervalLength: []uint32{1}, CodeOp: []uint32{1}, CodeSite: []int64{1}}
 		}), false},
-		{"outcome's version", "it has version 8", outcome(func(m *tracepb.Outcome) { m.Version = 8 }), true},
+		{"outcome's version", "it has version 9", outcome(func(m *tracepb.Outcome) { m.Version = 9 }), true},
 		{"no ending", "it has no ending", outcome(func(m *tracepb.Outcome) { m.Ending = nil }), true},
 		{"kind", "300 is not a kind of ending", outcome(func(m *tracepb.Outcome) { m.Ending.Kind = 300 }), true},
 		{"divergence", "an impossible step", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},

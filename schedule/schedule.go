@@ -81,7 +81,10 @@ type Plan struct {
 	Points   []trace.Site // memory instructions that are scheduling points; Sites has those of holds, too
 	Holds    []Hold       // at most MaxHolds
 	MaxSteps int          // step budget, 0 for the target's own; fair from half of it on
-	Timeouts bool         // explore early time-outs of timed waits, and early timers, within Delays
+	// Patience is how many times the usual number of points without progress are a hang; 0 counts as 1. Nothing else
+	// depends on it. A strict script has no such hang before its last step.
+	Patience int
+	Timeouts bool // explore early time-outs of timed waits, and early timers, within Delays
 	Delays   Delays
 	Spurious bool // explore spurious wake-ups of condition and futex waits
 

@@ -279,7 +279,7 @@ const (
 	Assertion               // failed assertion or abort
 	Signal                  // fatal signal; Status is its number
 	Deadlock                // no thread was enabled
-	Hang                    // step budget, no progress, or the watchdog
+	Hang                    // step budget, NoProgress, or the watchdog
 	Misuse                  // of a lock, a thread or memory; Message says which
 	Exception               // uncaught C++ exception; Message is its type
 	Exit                    // exit status other than the expected one
@@ -295,6 +295,9 @@ const (
 	// Status is the exit status of the oracle.
 	WrongOutput
 )
+
+// NoProgress is the Message of a Hang in which the enabled threads only repeated what changes nothing (docs/scheduler.md).
+const NoProgress = "no progress"
 
 var kindNames = [...]string{
 	"clean", "assertion", "signal", "deadlock", "hang", "misuse", "exception", "exit", "unsupported", "diverged",
@@ -405,6 +408,9 @@ type Header struct {
 	Values bool
 	// Fault is what was injected into the execution; nil for nothing.
 	Fault *Fault
+	// Patience is that of the plan (schedule.Plan.Patience) if it is more than 1, otherwise 0. What executes the program
+	// as it was executed then, to simplify the trace or to explain it, needs the same.
+	Patience int
 	// MaxAccesses is not 0 if the execution had more allocations and accesses that were not
 	// scheduling points than were recorded: only this many of them, the first, are events.
 	MaxAccesses int

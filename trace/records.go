@@ -141,6 +141,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		Values:        h.Values,
 		Fault:         FaultRecord(h.Fault),
 		Signature:     []byte(h.Signature),
+		Patience:      uint32(h.Patience),
 	}}
 	part := func(i int) *tracepb.Header {
 		for len(parts) <= i {
@@ -208,6 +209,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Values:        p.Values,
 			Fault:         FaultOf(p.Fault),
 			Signature:     string(p.Signature),
+			Patience:      int(p.Patience),
 		}
 	}
 	h.Command = append(h.Command, stringSlice(p.Command)...)

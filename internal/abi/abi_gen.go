@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 17
+	AbiVersion      = 18
 	PointsVersion   = 8
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -424,7 +424,7 @@ const (
 	FaultDelayed  = 9
 )
 
-// Plan is struct hd_plan, 144 bytes.
+// Plan is struct hd_plan, 152 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -452,11 +452,13 @@ type Plan struct {
 	FaultSite    uint64 // offset 120
 	FaultIndex   uint64 // offset 128
 	FaultAmount  uint64 // offset 136
+	Patience     uint32 // offset 144
+	Reserved     uint32 // offset 148
 }
 
 // Size and offsets of Plan as the C compiler has them.
 const (
-	SizeofPlan               = 144
+	SizeofPlan               = 152
 	OffsetofPlanId           = 0
 	OffsetofPlanSeed         = 8
 	OffsetofPlanSlack        = 16
@@ -483,6 +485,8 @@ const (
 	OffsetofPlanFaultSite    = 120
 	OffsetofPlanFaultIndex   = 128
 	OffsetofPlanFaultAmount  = 136
+	OffsetofPlanPatience     = 144
+	OffsetofPlanReserved     = 148
 )
 
 // enum hd_record

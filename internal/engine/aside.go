@@ -108,7 +108,7 @@ func (s *search) setAside(o *schedule.Outcome) bool {
 	if !s.opts.setsAside() {
 		return false
 	}
-	if o.Ending.Kind == trace.Hang && s.roomy && !s.aside.hung {
+	if s.doubtful(&o.Ending) {
 		return false // enough decides whether it is one
 	}
 	key, certain := s.key(&o.Ending, o.Trace)
@@ -121,7 +121,7 @@ func (s *search) setAside(o *schedule.Outcome) bool {
 // knows reports whether a failed execution shows a finding that was set aside, like setAside, but
 // does not count it.
 func (s *search) knows(o *schedule.Outcome) bool {
-	if !s.opts.setsAside() || !o.Ending.Kind.Failed() || o.Ending.Kind == trace.Hang && s.roomy && !s.aside.hung {
+	if !s.opts.setsAside() || !o.Ending.Kind.Failed() || s.doubtful(&o.Ending) {
 		return false
 	}
 	key, certain := s.key(&o.Ending, o.Trace)

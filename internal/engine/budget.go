@@ -43,22 +43,37 @@ func (s *search) firstRequest() strategy.Request {
 	return r
 }
 
-// enough reports whether f's step budget was large enough to call it a hang. Instructions that turn
-// out to race become scheduling points, which the first execution did not count. So a hang's plan
-// runs again with the largest budget; if that execution ends, later ones get the same budget.
+// surePatience is the patience with which an execution is a hang for certain. With the usual one, a loop that ends
+// after some thousand attempts at what does not change may look like a hang. A hang is far shorter with the usual one.
+const surePatience = 100
+
+// doubtful reports whether enough decides if an ending is a hang. One that was confirmed speaks for the others.
+func (s *search) doubtful(e *trace.Ending) bool {
+	return e.Kind == trace.Hang && !s.aside.hung && (s.roomy || e.Message == trace.NoProgress && s.patience <= 1)
+}
+
+// enough reports whether f had time enough to call it a hang: that it used up its step budget, or made no progress, may
+// be for want of either. Instructions that turn out to race become scheduling points, which the first execution did not
+// count. So a hang's plan runs again with the largest budget and surePatience; if that execution ends, later ones get
+// as much.
 func (s *search) enough(ctx context.Context, f *failure) (bool, error) {
 	o := f.outcome
 	given := cmp.Or(f.plan.MaxSteps, usualSteps)
-	if o.Ending.Kind != trace.Hang || !s.roomy || given >= firstSteps || o.Points < given {
+	short := s.roomy && given < firstSteps && o.Points >= given
+	hasty := o.Ending.Message == trace.NoProgress && f.plan.Patience <= 1
+	if o.Ending.Kind != trace.Hang || !short && !hasty {
 		return true, nil
 	}
 	p := f.plan
-	p.MaxSteps = firstSteps
+	p.Patience = surePatience
+	if s.roomy || s.shaping.MaxSteps == 0 {
+		p.MaxSteps = max(given, firstSteps)
+	}
 	again, err := s.target.Run(ctx, p)
 	if err != nil || again.Ending.Kind == trace.Hang {
 		return true, err
 	}
-	s.opts.MaxSteps = firstSteps
+	s.opts.MaxSteps, s.patience = p.MaxSteps, surePatience
 	return false, nil
 }
 

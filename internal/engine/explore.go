@@ -289,6 +289,7 @@ func (s *search) left() int {
 // complete sets the fields that all plans of the search share.
 func (s *search) complete(p *schedule.Plan) {
 	p.Stop, p.ExpectStatus, p.MaxSteps = !s.opts.setsAside(), s.expect, s.opts.MaxSteps
+	p.Patience = s.patience
 	p.Delays, p.Spurious = s.opts.delays(), s.opts.Spurious
 	p.Output = s.outputs != nil
 }

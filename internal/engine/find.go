@@ -35,6 +35,7 @@ type search struct {
 	expect     int32
 	outputs    *oracle.Oracle
 	roomy      bool // heddle chooses the step budget (budget.go)
+	patience   int  // of every plan; 0 until an execution needed more (budget.go)
 	behaviours behaviours
 	effort     *effort // nil unless Options.Explain
 	races      map[[2]race.Access]raced

@@ -28,6 +28,8 @@ type savedSearch struct {
 	// Aside are the findings set aside, by key, with their numbers of executions.
 	Aside map[string]int `json:"aside,omitempty"`
 	Hung  bool           `json:"hung,omitempty"`
+	// Patience is search.patience.
+	Patience int `json:"patience,omitempty"`
 	// External says that an execution depended on external nondeterminism.
 	External bool `json:"external,omitempty"`
 }
@@ -71,7 +73,7 @@ func (s *search) save() ([]byte, error) {
 	out := savedSearch{
 		Version: resumeVersion, Options: s.shaping, Search: search, Tag: tag, Steps: s.opts.MaxSteps,
 		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked},
-		Aside:  s.aside.executions, Hung: s.aside.hung, External: s.external,
+		Aside:  s.aside.executions, Hung: s.aside.hung, Patience: s.patience, External: s.external,
 	}
 	if out.Seen, err = s.behaviours.MarshalBinary(); err != nil {
 		return nil, err
@@ -111,7 +113,7 @@ func (s *search) resume(data []byte) error {
 		return err
 	}
 	s.stage = s.strategy.Stage()
-	s.opts.MaxSteps = in.Steps
+	s.opts.MaxSteps, s.patience = in.Steps, in.Patience
 	s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked = in.Counts.Executions, in.Counts.Newest, in.Counts.NotReproduced, in.Counts.Masked
 	s.flight.tag = in.Tag
 	for i := range flight {

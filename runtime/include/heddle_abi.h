@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 17,
+  HD_ABI_VERSION = 18,
   HD_POINTS_VERSION = 8,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -455,6 +455,8 @@ struct hd_plan {
   uint64_t fault_site;   // the instruction, as in hd_event.pc
   uint64_t fault_index;  // of the thread's occasions there
   uint64_t fault_amount; // see enum hd_fault_model
+  uint32_t patience;     // how many times HD_HOPELESS, or HD_HOPELESS_ALONE, points without progress are a hang, >= 1
+  uint32_t reserved;
 };
 
 // ---------------------------------------------------------------- results

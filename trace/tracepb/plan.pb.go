@@ -40,6 +40,7 @@ type Plan struct {
 	Length        uint32                 `protobuf:"varint,11,opt,name=length,proto3" json:"length,omitempty"`
 	Points        []uint64               `protobuf:"varint,12,rep,packed,name=points,proto3" json:"points,omitempty"` // trace.Site
 	MaxSteps      uint32                 `protobuf:"varint,13,opt,name=max_steps,json=maxSteps,proto3" json:"max_steps,omitempty"`
+	Patience      uint32                 `protobuf:"varint,32,opt,name=patience,proto3" json:"patience,omitempty"`
 	Timeouts      bool                   `protobuf:"varint,14,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
 	Delays        uint32                 `protobuf:"varint,15,opt,name=delays,proto3" json:"delays,omitempty"` // schedule.Delays
 	Spurious      bool                   `protobuf:"varint,16,opt,name=spurious,proto3" json:"spurious,omitempty"`
@@ -179,6 +180,13 @@ func (x *Plan) GetPoints() []uint64 {
 func (x *Plan) GetMaxSteps() uint32 {
 	if x != nil {
 		return x.MaxSteps
+	}
+	return 0
+}
+
+func (x *Plan) GetPatience() uint32 {
+	if x != nil {
+		return x.Patience
 	}
 	return 0
 }
@@ -1073,7 +1081,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xf1\x06\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\x8d\a\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -1089,6 +1097,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x06length\x18\v \x01(\rR\x06length\x12\x16\n" +
 	"\x06points\x18\f \x03(\x04R\x06points\x12\x1b\n" +
 	"\tmax_steps\x18\r \x01(\rR\bmaxSteps\x12\x1a\n" +
+	"\bpatience\x18  \x01(\rR\bpatience\x12\x1a\n" +
 	"\btimeouts\x18\x0e \x01(\bR\btimeouts\x12\x16\n" +
 	"\x06delays\x18\x0f \x01(\rR\x06delays\x12\x1a\n" +
 	"\bspurious\x18\x10 \x01(\bR\bspurious\x12\x14\n" +

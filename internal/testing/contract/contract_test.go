@@ -183,7 +183,7 @@ func follow(t testing.TB, c *Case, lang string, tg target.Target) (*recording, s
 	if c.Points || c.Script != nil || c.Holds != nil || c.Weights != nil || c.Interesting != nil {
 		known := map[trace.Site]bool{}
 		for seed := range uint64(12) {
-			p := schedule.Plan{Policy: schedule.Policy(min(seed, 1)), Seed: seed, Points: plan.Points, Timeouts: seed%2 == 1, Spurious: seed%2 == 1, Delays: schedule.AnyDelays, Record: true, Accesses: c.Points || c.Holds != nil, MaxSteps: 50000}
+			p := schedule.Plan{Policy: schedule.Policy(min(seed, 1)), Seed: seed, Points: plan.Points, Timeouts: seed%2 == 1, Spurious: seed%2 == 1, Delays: schedule.AnyDelays, Record: true, Accesses: c.Points || c.Holds != nil, MaxSteps: 50000, Patience: 4}
 			o := execute(t, tg, p)
 			for _, e := range o.Trace.Events {
 				if c.Points && e.Op.IsAccess() && c.accesses(line(e.Site)) && !known[e.Site] {

@@ -340,6 +340,9 @@ func (x *execution) trace() *trace.Trace {
 	h := x.target.Header()
 	h.Points = slices.Clone(x.plan.Sites())
 	h.ExpectStatus = x.plan.ExpectStatus
+	if x.plan.Patience > 1 {
+		h.Patience = x.plan.Patience
+	}
 	t := &trace.Trace{
 		Header: h, Modules: x.target.Modules(), Stacks: [][]trace.Site{nil},
 		Allocs: x.allocs, Events: x.events, Ending: x.ending,

@@ -96,5 +96,8 @@ func (x *execution) lookAround(t *Thread) {
 		x.progress(t)
 		return
 	}
-	x.hang(t, "no progress")
+	if x.points-x.progressAt <= enough*max(x.plan.Patience, 1) || x.script.remains() {
+		return
+	}
+	x.hang(t, trace.NoProgress)
 }

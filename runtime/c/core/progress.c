@@ -10,8 +10,13 @@
 //   futile  the fruitless observations of something that other threads can change. The yields of
 //           a loop that does nothing else do not count: the loop may be a delay of fixed length.
 //           When every enabled thread has HD_FUTILE of them, and HD_HOPELESS points per enabled
-//           thread, or HD_HOPELESS_ALONE of the only one, have passed, no thread can make progress, and the execution is a hang. Every
-//           thread has then had the chance to run, because the policies are fair (policy.c).
+//           thread, or HD_HOPELESS_ALONE of the only one, have passed, all virtual time passes that
+//           threads wait for. If there is no such time, and the plan's patience times as many points
+//           have passed, the execution is a hang. Every thread has then had the chance to run, because
+//           the policies are fair (policy.c).
+//
+// Patience decides nothing but the end, so that executions with more of it begin alike. A strict
+// script says where the execution ended; it is not a hang before the last step.
 //
 // A thread that writes to memory between its observations may have an effect that becomes visible
 // only later. The policies treat it as spinning, but it is neither idle nor futile; if it waits
@@ -41,12 +46,16 @@ static bool everyone_idle(void) {
   return everyone(HD_IDLE, 0, &n);
 }
 
+static bool scripted(void) { return hd.plan.script_mode == HD_SCRIPT_STRICT && hd.pos < hd.plan.nsteps; }
+
 static HD_COLD void look_around(struct hd_thread *t, uint64_t pc) {
   if (!everyone_idle() || hd_time_drifts()) return;
   uint32_t n;
-  if (!everyone(HD_IDLE, HD_FUTILE, &n) || hd.points - hd.progress_at <= (n == 1 ? HD_HOPELESS_ALONE : (uint64_t)HD_HOPELESS * n)) return;
+  if (!everyone(HD_IDLE, HD_FUTILE, &n)) return;
+  uint64_t waited = hd.points - hd.progress_at, enough = n == 1 ? HD_HOPELESS_ALONE : (uint64_t)HD_HOPELESS * n;
+  if (waited <= enough) return;
   if (hd_time_passes(~0ull)) hd_progress(t);
-  else hd_end(HD_OUT_HANG, 0, pc, t->pend.obj, "no progress");
+  else if (waited > enough * hd.plan.patience && !scripted()) hd_end(HD_OUT_HANG, 0, pc, t->pend.obj, "no progress");
 }
 
 void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile) {

@@ -327,7 +327,7 @@ func hdBegin() {
 	if !hd.cold && !hd.ready && !hd.warm {
 		hd.warm = true
 		// Without a step limit: the controller's time limit ends it.
-		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: ^uint32(0)}
+		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: ^uint32(0), Patience: 1}
 	} else {
 		hd.warm = false
 		if !hd.ready {

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 17
+	hdAbiVersion      = 18
 	hdPointsVersion   = 8
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -426,7 +426,7 @@ const (
 	hdFaultDelayed  = 9
 )
 
-// hdPlan is struct hd_plan, 144 bytes.
+// hdPlan is struct hd_plan, 152 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -454,11 +454,13 @@ type hdPlan struct {
 	FaultSite    uint64 // offset 120
 	FaultIndex   uint64 // offset 128
 	FaultAmount  uint64 // offset 136
+	Patience     uint32 // offset 144
+	Reserved     uint32 // offset 148
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
 const (
-	hdSizeofPlan               = 144
+	hdSizeofPlan               = 152
 	hdOffsetofPlanId           = 0
 	hdOffsetofPlanSeed         = 8
 	hdOffsetofPlanSlack        = 16
@@ -485,6 +487,8 @@ const (
 	hdOffsetofPlanFaultSite    = 120
 	hdOffsetofPlanFaultIndex   = 128
 	hdOffsetofPlanFaultAmount  = 136
+	hdOffsetofPlanPatience     = 144
+	hdOffsetofPlanReserved     = 148
 )
 
 // enum hd_record

@@ -10,8 +10,9 @@
 //	        without loss to any of them.
 //	futile  those that read what others can change, so not the yields of a loop that only
 //	        yields. When every enabled goroutine has hdFutile, and all together have had
-//	        hdHopeless points each, or the only one hdHopelessAlone, no goroutine will ever
-//	        progress: a hang.
+//	        hdHopeless points each, or the only one hdHopelessAlone, times the plan's
+//	        patience, no goroutine will ever progress: a hang. A strict script says where the
+//	        execution ended; it is not a hang before the last step.
 //
 // A goroutine that writes to memory between its observations, or reads other addresses each time,
 // may be making progress that only shows later. It is neither idle nor futile; if it does only
@@ -103,6 +104,9 @@ func hdLookAround(t *hdThread) {
 	}
 	if hdTimer() != 0 || hd.looked && hd.vnow-hd.progressAt < hdForever {
 		return // they wait for time to pass
+	}
+	if hd.points-hd.progress <= hdEnough()*uint64(hd.plan.Patience) || hd.plan.ScriptMode == hdScriptStrict && hd.pos < hd.plan.Nsteps {
+		return
 	}
 	hdMessage("no progress")
 	hdFail(hdOutHang, 0, t.pend.pc)
