@@ -33,7 +33,7 @@ func polls(limit int, strict bool) simprog.Program {
 	}}
 }
 
-// TestPatience: threads that poll for long are no hang if they give up; what they do then is found, replayed and
+// TestPatience: threads that poll for long do not hang if they give up; what they do then is found, replayed and
 // simplified. Threads that never give up are one, and its trace is as short as without patience.
 func TestPatience(t *testing.T) {
 	const limit = 4500 // two threads: 9,000 points without progress, and 8,000 are a hang at first
