@@ -56,8 +56,10 @@ type ComparedEvent struct {
 	Where string `json:"where"`
 	Site  string `json:"site"`
 	Place string `json:"place"`
-	Size  string `json:"size"`
-	Value string `json:"value"`
+	// Object is the variable at Place, if that is in a module's data and the module has debug information.
+	Object string `json:"object,omitempty"`
+	Size   string `json:"size"`
+	Value  string `json:"value"`
 }
 
 // CanonicalNames names the instructions and variables of a sanitised execution by the source. It
@@ -153,6 +155,26 @@ func (n *CanonicalNames) Place(place string) string {
 	})
 }
 
+// variable returns the variable of which an event accesses so many bytes; "" if it is not known.
+func (n *CanonicalNames) variable(place, size string) string {
+	global, ok := strings.CutPrefix(place, "g:")
+	bytes, err := strconv.ParseUint(size, 10, 32)
+	if !ok || err != nil {
+		return ""
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	module, offset, ok := n.split(global, "+", 10)
+	if !ok {
+		return ""
+	}
+	text := n.table.Global(module, offset, uint32(bytes)).Text
+	if _, at, _ := n.split(text, "+0x", 16); at == offset {
+		return "" // no name but the offset
+	}
+	return text
+}
+
 // split separates the name of a module from an offset.
 func (n *CanonicalNames) split(s, sep string, base int) (module int, offset uint64, ok bool) {
 	i := strings.LastIndex(s, sep)
@@ -199,7 +221,7 @@ func compared(e *canonical.Event, n *CanonicalNames) *ComparedEvent {
 	if e.Op == "" {
 		return nil
 	}
-	return &ComparedEvent{Op: e.Op, Where: n.Line(e.Op, e.Site), Site: e.Site, Place: e.Place, Size: e.Size, Value: e.Value}
+	return &ComparedEvent{Op: e.Op, Where: n.Line(e.Op, e.Site), Site: e.Site, Place: e.Place, Object: n.variable(e.Place, e.Size), Size: e.Size, Value: e.Value}
 }
 
 // Deviations prints a comparison as text.
@@ -240,7 +262,11 @@ func (e *ComparedEvent) text() string {
 	if e == nil {
 		return "no event: the thread ended, or never began"
 	}
-	return fmt.Sprintf("%s of %s, %s bytes, value %s, at %s", strings.ReplaceAll(e.Op, "-", " "), e.Place, e.Size, e.Value, e.Where)
+	place := e.Place
+	if e.Object != "" {
+		place = fmt.Sprintf("%s (%s)", e.Object, e.Place)
+	}
+	return fmt.Sprintf("%s of %s, %s bytes, value %s, at %s", strings.ReplaceAll(e.Op, "-", " "), place, e.Size, e.Value, e.Where)
 }
 
 // spreadText draws how many events deviate in each part of a thread's time: none, some, many.

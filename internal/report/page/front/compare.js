@@ -2,7 +2,7 @@
 // It draws what heddle compare --json prints.
 import {count, el, svg} from './dom.js';
 
-const fields = [['op', 'operation'], ['where', 'at'], ['place', 'memory'], ['size', 'bytes'], ['value', 'value']];
+const fields = [['op', 'operation'], ['where', 'at'], ['object', 'variable'], ['place', 'memory'], ['size', 'bytes'], ['value', 'value']];
 const meanings = {
   none: 'Every event of every thread is the same.',
   data: 'The same instructions access the same memory, with other values.',
