@@ -408,6 +408,9 @@ type Header struct {
 	Values bool
 	// Fault is what was injected into the execution; nil for nothing.
 	Fault *Fault
+	// Live is true if threads ran in parallel, under the kernel's scheduler (docs/live.md). The events are in the order of
+	// their times, none is a scheduling point, and nothing can follow them.
+	Live bool
 	// Patience is that of the plan (schedule.Plan.Patience) if it is more than 1, otherwise 0. What executes the program
 	// as it was executed then, to simplify the trace or to explain it, needs the same.
 	Patience int

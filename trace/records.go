@@ -142,6 +142,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		Fault:         FaultRecord(h.Fault),
 		Signature:     []byte(h.Signature),
 		Patience:      uint32(h.Patience),
+		Live:          h.Live,
 	}}
 	part := func(i int) *tracepb.Header {
 		for len(parts) <= i {
@@ -210,6 +211,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Fault:         FaultOf(p.Fault),
 			Signature:     string(p.Signature),
 			Patience:      int(p.Patience),
+			Live:          p.Live,
 		}
 	}
 	h.Command = append(h.Command, stringSlice(p.Command)...)

@@ -174,6 +174,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.Isolation = l.quoted("isolation")
 	case "signature":
 		h.Signature = l.quoted("signature")
+	case "live":
+		h.Live = true
 	case "patience":
 		h.Patience = int(l.integer("patience", 32))
 	case "max-accesses":

@@ -88,6 +88,9 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	if f := h.Fault; f != nil {
 		fmt.Fprintf(b, "fault %q thread=%#x site=%s index=%d amount=%d event=%d\n", f.Model, f.Thread, printSite(f.Site), f.Index, f.Amount, f.Event)
 	}
+	if h.Live {
+		b.WriteString("live\n")
+	}
 	if h.Patience != 0 {
 		fmt.Fprintf(b, "patience %d\n", h.Patience)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/heddle-dev/heddle/internal/analysis/canonical"
@@ -43,6 +44,10 @@ func (c *compareCommand) Run(a *app) error {
 		return err
 	}
 	defer other.Close()
+	if golden.Live != other.Live {
+		which := map[bool]string{golden.Live: c.Golden, other.Live: c.Other}
+		return fmt.Errorf("%s was recorded with --backend=live and %s was not, and they have different events of libc's functions: record both in one way", which[true], which[false])
+	}
 	from, to := result.NewCanonicalNames(golden), result.NewCanonicalNames(other)
 	var names, otherNames canonical.Names
 	builds := golden.BuildID != other.BuildID

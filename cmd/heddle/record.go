@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
@@ -22,6 +25,7 @@ type recordCommand struct {
 	Accesses  bool   `help:"Record all accesses to memory, not only scheduling points; --memory limits how many."`
 	Values    bool   `help:"Record every access, repeated ones too, with the value read or written; implies --accesses. heddle sanitize and heddle compare need it."`
 	Functions bool   `help:"Record entries and exits of functions, too; implies --values. C and C++ only. heddle compare then says in which call the control flow deviates."`
+	Backend   string `enum:"controlled,live" default:"controlled" help:"Where to execute: on heddle's scheduler (controlled), or with threads in parallel (live), for heddle sanitize and heddle compare: with --values, and without a schedule that could be replayed."`
 	ASLR      bool   `name:"aslr" help:"Let the system load the program at random addresses; otherwise they are the same in each execution, where the system allows that."`
 	Output    string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.record.hdl, PROGRAM.record.2.hdl, …)."`
 
@@ -57,6 +61,11 @@ func (c *recordCommand) Run(a *app) error {
 		}
 		opts.Strategy = s
 	}
+	if c.Backend == "live" {
+		if err := c.checkLive(); err != nil {
+			return err
+		}
+	}
 	program, err := c.program(c.Program.words())
 	if err == nil {
 		err = c.outputFlags.set(&program.Outputs)
@@ -75,7 +84,7 @@ func (c *recordCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	tr, err := engine.Record(a.ctx, t, opts)
+	tr, err := c.record(a, program, t, opts)
 	if err != nil {
 		return err
 	}
@@ -108,11 +117,53 @@ func (c *recordCommand) Run(a *app) error {
 		if out.Accesses > 0 {
 			a.note(fmt.Sprintf("only the first %s allocations and accesses to memory were recorded, and all scheduling points: --memory SIZE allows for more", wording.Thousands(out.Accesses)))
 		}
-		fmt.Fprintf(a.stdout, "recorded: %s (%s%s%s, %s, %s)\n",
-			c.Output, ended, wording.Count(out.Events, "event"), points, wording.Count(out.Cost.Switches, "context switch"), wording.Count(out.Cost.Threads, "thread"))
+		if c.Backend == "live" {
+			fmt.Fprintf(a.stdout, "recorded: %s (%s%s, %s in parallel)\n", c.Output, ended, wording.Count(out.Events, "event"), wording.Count(len(tr.Threads), "thread"))
+		} else {
+			fmt.Fprintf(a.stdout, "recorded: %s (%s%s%s, %s, %s)\n",
+				c.Output, ended, wording.Count(out.Events, "event"), points, wording.Count(out.Cost.Switches, "context switch"), wording.Count(out.Cost.Threads, "thread"))
+		}
 	}
 	if failed {
 		return errFound
 	}
 	return nil
 }
+
+// checkLive refuses what the backend live cannot do.
+func (c *recordCommand) checkLive() error {
+	switch {
+	case !c.Values:
+		return usage.Errorf("--backend=live records for heddle sanitize and heddle compare: give --values, too")
+	case c.Functions:
+		return usage.Errorf("--functions does not go with --backend=live, which records no entries and exits of functions: leave one of them out")
+	case c.Strategy != "" || c.Seed != 1 || c.Spurious || c.EarlyTimeouts:
+		return usage.Errorf("--strategy, --seed, --spurious and --early-timeouts choose a schedule, which with --backend=live is the kernel's: leave them out")
+	case len(c.Omit) > 0 || len(c.TryLock) > 0:
+		return usage.Errorf("--omit and --try-lock need heddle's scheduler: leave out --backend=live")
+	}
+	return nil
+}
+
+// record executes the program once. t is the program on heddle's scheduler.
+func (c *recordCommand) record(a *app, program launch.Program, t target.Target, opts engine.RecordOptions) (*trace.Trace, error) {
+	if c.Backend != "live" {
+		return engine.Record(a.ctx, t, opts)
+	}
+	h := t.Header()
+	switch {
+	case h.Target == "go":
+		return nil, errors.New("the backend live is for C and C++ programs: Go's runtime schedules goroutines itself; leave --backend out")
+	case !h.Instrumented:
+		return nil, errors.New("the program has no accesses to record: compile it with heddle cc, or with gcc -fsanitize=thread")
+	}
+	p, err := a.launcher().Live(a.ctx, program, t.Modules())
+	if err != nil {
+		return nil, err
+	}
+	most := int(a.memory() / liveEventBytes)
+	return engine.RecordLive(a.ctx, p, t, engine.RecordLiveOptions{MaxAccesses: most, ExpectStatus: c.status(), Watchdog: c.Watchdog})
+}
+
+// liveEventBytes is what an event of the backend live takes while heddle orders the threads' events by time.
+const liveEventBytes = 512

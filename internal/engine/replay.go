@@ -106,6 +106,9 @@ func hasAccesses(recorded *trace.Trace) bool {
 
 // fits checks that a recording is of the target's program.
 func fits(t target.Target, recorded *trace.Trace) error {
+	if recorded.Header.Live {
+		return ErrLive
+	}
 	h := t.Header()
 	if err := trace.CheckPoints(recorded.Header, schedule.PointsVersion); err != nil {
 		return err

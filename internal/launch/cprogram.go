@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/heddle-dev/heddle/internal/engine"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -211,6 +212,9 @@ func NeverTried(t target.Target) error {
 func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) (target.Target, error) {
 	if tr.Header.Target == rapid.Target {
 		return nil, errors.New("the trace was imported from STD, which names no program to run: heddle show and heddle simplify --static read it")
+	}
+	if tr.Header.Live {
+		return nil, engine.ErrLive
 	}
 	cfg, err := how.config(tr.Header.Isolation)
 	if err != nil {

@@ -14,7 +14,7 @@ struct hl_calls {
 };
 
 void hl_calls_begin(struct hl_thread *t) {
-  void *p = mmap(NULL, sizeof(struct hl_calls), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *p = hl_mmap(NULL, sizeof(struct hl_calls), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p != MAP_FAILED) t->calls = p;
 }
 
@@ -48,7 +48,9 @@ HL_EXPORT void __tsan_func_entry(void *call) {
 }
 
 HL_EXPORT void __tsan_func_exit(void) {
-  if (!hl || HL_LIKELY(!hl->stacks)) return;
+  if (!hl) return;
+  if (HL_UNLIKELY(hl->values)) hl_settle(); // its variables are about to end
+  if (HL_LIKELY(!hl->stacks)) return;
   struct hl_thread *t = hl_thread();
   if (!t || t->inside) return;
   if (hl->mode == HL_PROFILE) {

@@ -59,7 +59,7 @@ uint64_t hl_address(uint64_t place) {
 struct hl_thread *hl_new_thread(void) {
   uint64_t n = __atomic_fetch_add(&hl->threads, 1, __ATOMIC_RELAXED);
   size_t size = sizeof(struct hl_thread) + hl->ntargets * sizeof(uint64_t);
-  struct hl_thread *t = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  struct hl_thread *t = hl_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (t == MAP_FAILED) refuse("there is no memory for another thread");
   t->number = (uint32_t)n;
   t->random = (hl->seed + 1) * 0x9e3779b97f4a7c15u + n * 0xbf58476d1ce4e5b9u;
@@ -91,7 +91,7 @@ static void forked(void) { hl = NULL; }
 // Runs before the constructors of all other libraries, even libc's (-z initfirst), so getenv does not
 // work yet.
 __attribute__((constructor)) static void begin(int argc, char **argv, char **env) {
-  (void)argc, (void)argv;
+  char **first_env = env;
   static const char variable[] = "HEDDLE_LIVE=";
   const char *name = NULL;
   for (; *env && !name; env++)
@@ -100,7 +100,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
   int fd = open(name, O_RDWR | O_CLOEXEC);
   struct stat s;
   if (fd < 0 || fstat(fd, &s) != 0 || (size_t)s.st_size < sizeof *hl) refuse("its control file cannot be read");
-  struct hl_control *c = mmap(NULL, (size_t)s.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  struct hl_control *c = hl_mmap(NULL, (size_t)s.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (c == MAP_FAILED) refuse("its control file cannot be mapped");
   close(fd);
   if (c->magic != HL_MAGIC || c->version != HL_VERSION) refuse("its control file has another version: build heddle's commands and its library from one source");
@@ -115,7 +115,12 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
   size_t size;
   if (pthread_getattr_np(pthread_self(), &attr) == 0 && pthread_attr_getstack(&attr, &stack, &size) == 0)
     hl->main_stack = (uint64_t)stack + size;
+  hl->vectors = (uint64_t)argv;
+  hl->strings = (uint64_t)(argc > 0 ? argv[0] : *first_env ? *first_env : NULL);
+  hl->strings_end = hl->main_stack;
+  hl_values_begin();
   hl_thread();
+  if (hl_valued()) hl_record(HL_STACK, 0, (uint64_t)argv, 0, hl->main_stack - (8ull << 20));
   hl_force_begin();
   pthread_atfork(NULL, NULL, forked);
   hl->ready = 1;

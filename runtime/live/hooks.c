@@ -5,10 +5,25 @@
 
 typedef unsigned __int128 u128;
 
-static inline __attribute__((always_inline)) void access(uint32_t kind, uint64_t pc, const volatile void *p, uint64_t size) {
-  if (!hl) return;
-  if (hl->mode == HL_PROFILE) hl_record(kind, pc, (uint64_t)p, (uint32_t)size, 0);
-  else if (hl->mode == HL_FORCE) hl_force_access(pc, (uint64_t)p, size);
+static inline __attribute__((always_inline)) struct hl_record *access(uint32_t kind, uint64_t pc, const volatile void *p, uint64_t size) {
+  if (!hl) return NULL;
+  if (hl->mode == HL_PROFILE) return hl_record(kind, pc, (uint64_t)p, (uint32_t)size, 0);
+  if (hl->mode == HL_FORCE) hl_force_access(pc, (uint64_t)p, size);
+  return NULL;
+}
+
+// What an atomic operation has done: the value after it, and before it; of a compare-and-swap what it found, whether it
+// stored, and what it stored or had expected.
+static inline void done(struct hl_record *r, uint64_t value, uint64_t before) {
+  if (HL_LIKELY(!r || !hl->values)) return;
+  r->value = value;
+  r->more = before;
+}
+static inline void compared(struct hl_record *r, uint64_t seen, uint64_t other, int ok) {
+  if (HL_LIKELY(!r || !hl->values)) return;
+  r->value = seen;
+  r->more = other;
+  if (!ok) r->kind = HL_ATOMIC_CAS_FAILED;
 }
 
 #define SIZED(size) \
@@ -50,29 +65,36 @@ HL_EXPORT void *__tsan_memset(void *to, int c, unsigned long n) {
 }
 
 // Atomics are sequentially consistent, whatever order the program asks for.
-#define RMW(bits, T, name, builtin) \
+#define RMW(bits, T, name, builtin, result) \
   HL_EXPORT T __tsan_atomic##bits##_##name(volatile T *p, T v, int order) { \
     (void)order; \
-    access(HL_ATOMIC_RMW, HL_RA, p, bits / 8); \
-    return builtin(p, v, __ATOMIC_SEQ_CST); \
+    struct hl_record *r = access(HL_ATOMIC_RMW, HL_RA, p, bits / 8); \
+    T old = builtin(p, v, __ATOMIC_SEQ_CST); \
+    done(r, (uint64_t)(T)(result), (uint64_t)old); \
+    return old; \
   }
 #define ATOMICS(bits, T) \
   HL_EXPORT T __tsan_atomic##bits##_load(const volatile T *p, int order) { \
     (void)order; \
-    access(HL_ATOMIC_LOAD, HL_RA, p, bits / 8); \
-    return __atomic_load_n(p, __ATOMIC_SEQ_CST); \
+    struct hl_record *r = access(HL_ATOMIC_LOAD, HL_RA, p, bits / 8); \
+    T v = __atomic_load_n(p, __ATOMIC_SEQ_CST); \
+    done(r, (uint64_t)v, 0); \
+    return v; \
   } \
   HL_EXPORT void __tsan_atomic##bits##_store(volatile T *p, T v, int order) { \
     (void)order; \
-    access(HL_ATOMIC_STORE, HL_RA, p, bits / 8); \
+    done(access(HL_ATOMIC_STORE, HL_RA, p, bits / 8), (uint64_t)v, 0); \
     __atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
   } \
-  RMW(bits, T, exchange, __atomic_exchange_n) RMW(bits, T, fetch_add, __atomic_fetch_add) RMW(bits, T, fetch_sub, __atomic_fetch_sub) \
-  RMW(bits, T, fetch_and, __atomic_fetch_and) RMW(bits, T, fetch_or, __atomic_fetch_or) RMW(bits, T, fetch_xor, __atomic_fetch_xor) \
-  RMW(bits, T, fetch_nand, __atomic_fetch_nand) \
+  RMW(bits, T, exchange, __atomic_exchange_n, v) RMW(bits, T, fetch_add, __atomic_fetch_add, old + v) RMW(bits, T, fetch_sub, __atomic_fetch_sub, old - v) \
+  RMW(bits, T, fetch_and, __atomic_fetch_and, old & v) RMW(bits, T, fetch_or, __atomic_fetch_or, old | v) RMW(bits, T, fetch_xor, __atomic_fetch_xor, old ^ v) \
+  RMW(bits, T, fetch_nand, __atomic_fetch_nand, ~(old & v)) \
   static int cas##bits(volatile T *p, T *expected, T v, uint64_t pc) { \
-    access(HL_ATOMIC_CAS, pc, p, bits / 8); \
-    return __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    struct hl_record *r = access(HL_ATOMIC_CAS, pc, p, bits / 8); \
+    T want = *expected; \
+    int ok = __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    compared(r, (uint64_t)*expected, (uint64_t)(ok ? v : want), ok); \
+    return ok; \
   } \
   HL_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile T *p, T *e, T v, int a, int b) { (void)a, (void)b; return cas##bits(p, e, v, HL_RA); } \
   HL_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T *p, T *e, T v, int a, int b) { (void)a, (void)b; return cas##bits(p, e, v, HL_RA); } \
@@ -89,10 +111,13 @@ static u128 load128(const volatile u128 *p) { return swap128((volatile u128 *)p,
 #define RMW128(name, result) \
   HL_EXPORT u128 __tsan_atomic128_##name(volatile u128 *p, u128 v, int order) { \
     (void)order; \
-    access(HL_ATOMIC_RMW, HL_RA, p, 16); \
+    struct hl_record *r = access(HL_ATOMIC_RMW, HL_RA, p, 16); \
     for (u128 old = load128(p);;) { \
       u128 seen = swap128(p, old, result); \
-      if (seen == old) return old; \
+      if (seen == old) { \
+        done(r, (uint64_t)(result), (uint64_t)old); \
+        return old; \
+      } \
       old = seen; \
     } \
   }
@@ -100,12 +125,14 @@ RMW128(exchange, v) RMW128(fetch_add, old + v) RMW128(fetch_sub, old - v) RMW128
 RMW128(fetch_or, old | v) RMW128(fetch_xor, old ^ v) RMW128(fetch_nand, ~(old & v))
 HL_EXPORT u128 __tsan_atomic128_load(const volatile u128 *p, int order) {
   (void)order;
-  access(HL_ATOMIC_LOAD, HL_RA, p, 16);
-  return load128(p);
+  struct hl_record *r = access(HL_ATOMIC_LOAD, HL_RA, p, 16);
+  u128 v = load128(p);
+  done(r, (uint64_t)v, 0);
+  return v;
 }
 HL_EXPORT void __tsan_atomic128_store(volatile u128 *p, u128 v, int order) {
   (void)order;
-  access(HL_ATOMIC_STORE, HL_RA, p, 16);
+  done(access(HL_ATOMIC_STORE, HL_RA, p, 16), (uint64_t)v, 0);
   for (u128 old = load128(p);;) {
     u128 seen = swap128(p, old, v);
     if (seen == old) return;
@@ -113,9 +140,10 @@ HL_EXPORT void __tsan_atomic128_store(volatile u128 *p, u128 v, int order) {
   }
 }
 static int cas128(volatile u128 *p, u128 *expected, u128 v, uint64_t pc) {
-  access(HL_ATOMIC_CAS, pc, p, 16);
+  struct hl_record *r = access(HL_ATOMIC_CAS, pc, p, 16);
   u128 seen = swap128(p, *expected, v);
   int ok = seen == *expected;
+  compared(r, (uint64_t)seen, (uint64_t)(ok ? v : *expected), ok);
   *expected = seen;
   return ok;
 }

@@ -13,7 +13,10 @@
 //   versions.c   functions of which libc has several versions
 //   calls.c      the stack of calls of each thread, if the control file asks for it
 //   force.c      CTrigger's phase two: suspends threads around the target instructions
-//   profile.c    records events for CTrigger's phase one
+//   profile.c    records events, for CTrigger's phase one or, with values, for heddle record
+//   values.c     what the memory of a recorded access holds
+//   mappings.c   what the program maps, for recordings with values
+//   openmp.c     the ends of OpenMP's constructs, for recordings with values
 //
 // Unlike in the controlled runtime, a hook may call libc, but nothing that is interposed.
 #ifndef HEDDLE_LIVE_H
@@ -22,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HL_VERSION = 2 };
+enum { HL_VERSION = 3 };
 #define HL_MAGIC 0x6576696c6c646568u // "hedlive" and a byte
 enum { HL_NAME = 256, HL_MODULES = 64 };
 
@@ -71,7 +74,10 @@ struct hl_control {
   uint64_t lost;      // events beyond most
   uint64_t main_stack;
   uint64_t stacks;    // 1: a target names a stack, or calls are to be recorded
-  uint64_t reserved[6];
+  uint64_t values;    // 1, with HL_PROFILE: events have values, and more kinds of them are recorded
+  // Written by the library: the vector of the arguments, and where their strings begin and end.
+  uint64_t vectors, strings, strings_end;
+  uint64_t reserved[2];
   char directory[HL_NAME]; // where profiles are written
   struct { char path[HL_NAME]; uint64_t base; } modules[HL_MODULES]; // paths by Go, load addresses by the library
   // hl_target[ntargets] and hl_patch[npatches] follow.
@@ -87,6 +93,10 @@ struct hl_thread {
   uint64_t recorded;
   uint64_t *last; // for each target the address that the thread accessed last at p
   bool inside;    // in the library: nothing is recorded or suspended
+  // With hl_control.values: the last write, whose value is in memory only later, and its address.
+  struct hl_record *open;
+  uint64_t open_at;
+  bool copying;   // the record after open reads what is copied there, and the copy comes after both
   struct hl_calls *calls; // NULL unless hl_control.stacks
 };
 
@@ -106,6 +116,10 @@ uint64_t hl_place(uint64_t address);             // module and offset, 0 if in n
 uint64_t hl_address(uint64_t place);             // the inverse
 uint64_t hl_random(struct hl_thread *t);
 static inline uint64_t hl_clock(void) { return __builtin_ia32_rdtsc(); }
+
+// The program's calls of mmap are recorded, the library's own are not.
+void *hl_mmap(void *address, size_t size, int protection, int flags, int fd, long offset);
+int hl_munmap(void *address, size_t size);
 
 // calls.c
 void hl_calls_begin(struct hl_thread *t);
@@ -128,11 +142,29 @@ enum hl_kind {
   HL_BARRIER_INIT, HL_BARRIER_WAIT, HL_BARRIER_LEAVE, HL_ONCE_BEGIN, HL_ONCE_END,
   HL_MALLOC, HL_FREE,
   HL_ENTER, HL_LEAVE, // a function: the place of the call, object is the stack pointer
+  // Only with hl_control.values.
+  HL_STACK,                               // of the thread: object is its top, value its lowest address; of main at its first event and again when main begins
+  HL_EXIT,                                // value is the status
+  HL_TRYLOCK, HL_TRYRDLOCK, HL_TRYWRLOCK, HL_SPIN_TRYLOCK, HL_TIMEDLOCK, HL_TIMEDRDLOCK, HL_TIMEDWRLOCK, // value is what the call returns
+  HL_SIGNAL, HL_BROADCAST,
+  HL_SEM_INIT, HL_SEM_WAIT, HL_SEM_TRYWAIT, HL_SEM_TIMEDWAIT, HL_SEM_POST,
+  HL_MAP, HL_UNMAP,                       // object is the address, value the length
 };
 struct hl_record {
-  uint64_t time, place, object, value;
+  uint64_t time, place, object;
+  // Of an access with hl_control.values: what was read or written, a hash of a range of more than 8 bytes; the second
+  // 8 of 16 bytes, and of an exchange the former value.
+  uint64_t value, more;
   uint32_t size, kind; // kind 0: the end
 };
-void hl_record(uint32_t kind, uint64_t pc, uint64_t object, uint32_t size, uint64_t value);
+struct hl_record *hl_record(uint32_t kind, uint64_t pc, uint64_t object, uint32_t size, uint64_t value); // NULL: not recorded
 void hl_record_begin(struct hl_thread *t);
+static inline bool hl_records(void) { return hl && hl->mode == HL_PROFILE; }
+static inline bool hl_valued(void) { return hl_records() && hl->values; }
+
+// values.c
+uint64_t hl_content(uint32_t kind, uint64_t address, uint32_t size, uint64_t *more);
+void hl_settle(void); // completes the caller's last write
+void hl_settle_thread(struct hl_thread *t);
+void hl_values_begin(void);
 #endif

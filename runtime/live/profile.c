@@ -11,13 +11,14 @@ enum { RECORDS = 1 << 18 }; // in a file
 
 static void next_file(struct hl_thread *t) {
   char name[HL_NAME + 64];
-  if (t->at) munmap(t->end - RECORDS, RECORDS * sizeof(struct hl_record));
+  hl_settle_thread(t);
+  if (t->at) hl_munmap(t->end - RECORDS, RECORDS * sizeof(struct hl_record));
   t->at = t->end = NULL;
   snprintf(name, sizeof name, "%s/%u.%u", hl->directory, t->number, t->file++);
   int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return;
   if (ftruncate(fd, RECORDS * sizeof(struct hl_record)) == 0) {
-    void *p = mmap(NULL, RECORDS * sizeof(struct hl_record), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *p = hl_mmap(NULL, RECORDS * sizeof(struct hl_record), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p != MAP_FAILED) t->at = p, t->end = t->at + RECORDS;
   }
   close(fd);
@@ -25,12 +26,22 @@ static void next_file(struct hl_thread *t) {
 
 void hl_record_begin(struct hl_thread *t) { next_file(t); }
 
-void hl_record(uint32_t kind, uint64_t pc, uint64_t object, uint32_t size, uint64_t value) {
+// Reports whether the record to come, right after a write, may be the read of a structure's copy: gcc calls the hook of
+// the write, then that of the read, and then copies.
+static bool copies(const struct hl_thread *t, uint32_t kind, uint32_t size) {
+  return t->open && !t->copying && t->open->size == size && kind == (t->open->kind == HL_WRITE ? HL_READ : HL_READ_RANGE);
+}
+
+struct hl_record *hl_record(uint32_t kind, uint64_t pc, uint64_t object, uint32_t size, uint64_t value) {
   struct hl_thread *t = hl_thread();
-  if (!t || t->inside) return;
+  if (!t || t->inside) return NULL;
+  if (hl->values) {
+    if (copies(t, kind, size)) t->copying = true;
+    else hl_settle_thread(t);
+  }
   if (t->recorded++ >= hl->most) {
     __atomic_fetch_add(&hl->lost, 1, __ATOMIC_RELAXED);
-    return;
+    return NULL;
   }
   if (HL_UNLIKELY(t->at == t->end)) {
     t->inside = true;
@@ -38,7 +49,7 @@ void hl_record(uint32_t kind, uint64_t pc, uint64_t object, uint32_t size, uint6
     t->inside = false;
     if (!t->at) {
       __atomic_fetch_add(&hl->lost, 1, __ATOMIC_RELAXED);
-      return;
+      return NULL;
     }
   }
   struct hl_record *r = t->at++;
@@ -47,5 +58,17 @@ void hl_record(uint32_t kind, uint64_t pc, uint64_t object, uint32_t size, uint6
   r->object = object;
   r->value = value;
   r->size = size;
+  if (hl->values) {
+    switch (kind) {
+    case HL_READ: case HL_READ_RANGE:
+      r->value = hl_content(kind, object, size, &r->more);
+      break;
+    case HL_WRITE: case HL_WRITE_RANGE:
+      t->open = r;
+      t->open_at = object;
+      break;
+    }
+  }
   __atomic_store_n(&r->kind, kind, __ATOMIC_RELEASE);
+  return r;
 }

@@ -272,6 +272,7 @@ type Header struct {
 	Fault         *Fault                 `protobuf:"bytes,36,opt,name=fault,proto3" json:"fault,omitempty"`
 	TryLock       [][]byte               `protobuf:"bytes,37,rep,name=try_lock,json=tryLock,proto3" json:"try_lock,omitempty"` // lines executed with a lock held, LOCK@FILE:FROM-TO
 	Patience      uint32                 `protobuf:"varint,38,opt,name=patience,proto3" json:"patience,omitempty"`             // schedule.Plan.Patience of the execution; 0 stands for 1
+	Live          bool                   `protobuf:"varint,39,opt,name=live,proto3" json:"live,omitempty"`                     // recorded while threads ran in parallel: there is no schedule to follow
 	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"`                  // its packages and arguments may go on in the next record, too
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -501,6 +502,13 @@ func (x *Header) GetPatience() uint32 {
 		return x.Patience
 	}
 	return 0
+}
+
+func (x *Header) GetLive() bool {
+	if x != nil {
+		return x.Live
+	}
+	return false
 }
 
 func (x *Header) GetRecipe() *Recipe {
@@ -1900,7 +1908,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\xcc\x06\n" +
+	"\x04kind\"\xe0\x06\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1931,7 +1939,8 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06values\x18# \x01(\bR\x06values\x12,\n" +
 	"\x05fault\x18$ \x01(\v2\x16.heddle.trace.v1.FaultR\x05fault\x12\x19\n" +
 	"\btry_lock\x18% \x03(\fR\atryLock\x12\x1a\n" +
-	"\bpatience\x18& \x01(\rR\bpatience\x12/\n" +
+	"\bpatience\x18& \x01(\rR\bpatience\x12\x12\n" +
+	"\x04live\x18' \x01(\bR\x04live\x12/\n" +
 	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipe\"\x8d\x01\n" +
 	"\x05Fault\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\rR\x05model\x12\x16\n" +

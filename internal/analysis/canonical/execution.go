@@ -19,9 +19,11 @@ type Execution struct {
 	Values bool
 	// Functions reports whether the trace has entries and exits of functions.
 	Functions bool
-	Modules   []Module // those that events refer to, by name
-	Threads   []Thread // breadth first over the spawn tree
-	Ending    Ending
+	// Live reports whether the trace was recorded on the backend live, which sees fewer calls of libc.
+	Live    bool
+	Modules []Module // those that events refer to, by name
+	Threads []Thread // breadth first over the spawn tree
+	Ending  Ending
 
 	store *store      // of Sanitize
 	file  io.ReaderAt // of Open

@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the version of the file's format, which its first line states.
-const Version = 3
+const Version = 4
 
 const (
 	magic   = "heddle sanitized trace "
@@ -26,7 +26,7 @@ const (
 func (x *Execution) Write(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	fmt.Fprintf(b, "%s%d\n", magic, Version)
-	fmt.Fprintf(b, "target %q build %q complete %t instrumented %t values %t functions %t\n", x.Target, x.BuildID, x.Complete, x.Instrumented, x.Values, x.Functions)
+	fmt.Fprintf(b, "target %q build %q complete %t instrumented %t values %t functions %t live %t\n", x.Target, x.BuildID, x.Complete, x.Instrumented, x.Values, x.Functions, x.Live)
 	for _, m := range x.Modules {
 		fmt.Fprintf(b, "module %s path %q build %q\n", m.Name, m.Path, m.BuildID)
 	}
@@ -100,7 +100,7 @@ func parse(f io.ReaderAt, size int64) (*Execution, error) {
 	if _, err := fmt.Sscanf(first[len(magic):], "%d", &version); err != nil || version != Version {
 		return nil, fmt.Errorf("it has format version %q, and this heddle reads version %d: sanitise the trace again", first[len(magic):], Version)
 	}
-	p.scan("target %q build %q complete %t instrumented %t values %t functions %t", &x.Target, &x.BuildID, &x.Complete, &x.Instrumented, &x.Values, &x.Functions)
+	p.scan("target %q build %q complete %t instrumented %t values %t functions %t live %t", &x.Target, &x.BuildID, &x.Complete, &x.Instrumented, &x.Values, &x.Functions, &x.Live)
 	line := p.line()
 	for ; p.err == nil && strings.HasPrefix(line, "module "); line = p.line() {
 		var m Module

@@ -12,7 +12,7 @@ import (
 // The control file: struct hl_control of runtime/live/live.h, then the targets and the patches.
 const (
 	magic   = 0x6576696c6c646568
-	version = 2
+	version = 3
 
 	nameSize   = 256
 	maxModules = 64
@@ -37,8 +37,9 @@ type head struct {
 	Budget, Most                             uint64
 	Targets, Patches, Modules                uint64
 	Ready, Threads, Refused, Lost, MainStack uint64
-	Stacks                                   uint64
-	_                                        [6]uint64
+	Stacks, Values                           uint64
+	Vectors, Strings, StringsEnd             uint64
+	_                                        [2]uint64
 	Directory                                [nameSize]byte
 	Table                                    [maxModules]module
 }

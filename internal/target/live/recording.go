@@ -16,11 +16,11 @@ import (
 
 // record is struct hl_record.
 type record struct {
-	time, place, object, value uint64
-	size, kind                 uint32
+	time, place, object, value, more uint64
+	size, kind                       uint32
 }
 
-const recordSize = 40
+const recordSize = 48
 
 // Kinds of records: enum hl_kind.
 const (
@@ -55,6 +55,24 @@ const (
 	kindFree
 	kindEnter
 	kindLeave
+	kindStack
+	kindExit
+	kindTrylock
+	kindTryrdlock
+	kindTrywrlock
+	kindSpinTrylock
+	kindTimedlock
+	kindTimedrdlock
+	kindTimedwrlock
+	kindSignal
+	kindBroadcast
+	kindSemInit
+	kindSemWait
+	kindSemTrywait
+	kindSemTimedwait
+	kindSemPost
+	kindMap
+	kindUnmap
 	kinds
 )
 
@@ -68,6 +86,10 @@ var operations = [kinds]trace.Op{
 	kindSpinLock: trace.OpSpinLock, kindSpinUnlock: trace.OpSpinUnlock, kindCondWait: trace.OpCondWait, kindCondWake: trace.OpCondWake,
 	kindBarrierInit: trace.OpBarrierInit, kindBarrierWait: trace.OpBarrierWait, kindBarrierLeave: trace.OpBarrierLeave,
 	kindOnceBegin: trace.OpOnceBegin, kindOnceEnd: trace.OpOnceEnd, kindMalloc: trace.OpMalloc, kindFree: trace.OpFree,
+	kindExit: trace.OpProcessExit, kindTrylock: trace.OpMutexTrylock, kindTryrdlock: trace.OpRwlockTryrdlock, kindTrywrlock: trace.OpRwlockTrywrlock,
+	kindSpinTrylock: trace.OpSpinTrylock, kindTimedlock: trace.OpMutexTimedlock, kindTimedrdlock: trace.OpRwlockTimedrdlock, kindTimedwrlock: trace.OpRwlockTimedwrlock,
+	kindSignal: trace.OpCondSignal, kindBroadcast: trace.OpCondBroadcast,
+	kindSemInit: trace.OpSemInit, kindSemWait: trace.OpSemWait, kindSemTrywait: trace.OpSemTrywait, kindSemTimedwait: trace.OpSemTimedwait, kindSemPost: trace.OpSemPost,
 }
 
 // event is a record with its thread.
@@ -79,7 +101,7 @@ type event struct {
 // recording merges the threads' records by time into a trace. Times are those of the processor's time
 // stamp counter, which is one for all cores.
 func (p *Program) recording(dir string, h *head) (*trace.Trace, []uint64, error) {
-	t := &trace.Trace{Header: trace.Header{Target: "c", Command: p.cfg.Args, Dir: p.cfg.Dir, Instrumented: true, Strategy: "live"}, Modules: p.cfg.Modules}
+	t := &trace.Trace{Header: trace.Header{Target: "c", Command: p.cfg.Args, Dir: p.cfg.Dir, Instrumented: true, Live: true, Strategy: "live"}, Modules: p.cfg.Modules}
 	var events []event
 	for i := range int(h.Threads) {
 		t.Threads = append(t.Threads, trace.Thread{ID: trace.ThreadID(i), Parent: -1, Name: uint64(i) + 1})
@@ -99,6 +121,10 @@ func (p *Program) recording(dir string, h *head) (*trace.Trace, []uint64, error)
 		return 0
 	})
 	spans := p.spans(h)
+	var values *valued
+	if h.Values != 0 {
+		values = newValued(t, events, h, spans)
+	}
 	children := make([]int, len(t.Threads))
 	stacks := stacks{&p.stacks, make([]calls, len(t.Threads))}
 	sizes := map[uint64]uint64{}
@@ -111,6 +137,9 @@ func (p *Program) recording(dir string, h *head) (*trace.Trace, []uint64, error)
 			continue
 		case kindLeave:
 			stacks.leave(e.thread)
+			continue
+		}
+		if values != nil && values.only(e) {
 			continue
 		}
 		if th := &t.Threads[e.thread]; e.thread > 0 && th.Parent < 0 {
@@ -152,6 +181,9 @@ func (p *Program) recording(dir string, h *head) (*trace.Trace, []uint64, error)
 			x.Size = uint32(min(sizes[e.object], 1<<32-1))
 			delete(sizes, e.object)
 		}
+		if values != nil {
+			values.complete(e, &x)
+		}
 		t.Events = append(t.Events, x)
 		times = append(times, e.time)
 	}
@@ -171,7 +203,7 @@ func readThread(dir string, thread int) (out []event, err error) {
 		}
 		for ; len(b) >= recordSize; b = b[recordSize:] {
 			u := binary.LittleEndian.Uint64
-			r := record{u(b), u(b[8:]), u(b[16:]), u(b[24:]), binary.LittleEndian.Uint32(b[32:]), binary.LittleEndian.Uint32(b[36:])}
+			r := record{u(b), u(b[8:]), u(b[16:]), u(b[24:]), u(b[32:]), binary.LittleEndian.Uint32(b[40:]), binary.LittleEndian.Uint32(b[44:])}
 			if r.kind == 0 || r.kind >= kinds {
 				break
 			}

@@ -81,6 +81,9 @@ type Request struct {
 	Most    int           // events that a thread records
 	// Stacks has the calls recorded as well, for the stacks of the events.
 	Stacks bool
+	// Values, with Profile, has every access recorded with its value, and the events that only heddle sanitize and
+	// heddle compare need.
+	Values bool
 	// Hooks keeps all calls of hooks. Otherwise those that have nothing to do are left out.
 	Hooks bool
 	Limit time.Duration // of the execution
@@ -111,6 +114,26 @@ const outputMost = 64 << 10
 
 // Failed reports whether the execution ended otherwise than with the status.
 func (r *Result) Failed(status int) bool { return r.Status != status }
+
+// ending is the end of a recorded execution: of the thread and at the place of the last event.
+func (r *Result) ending(t *trace.Trace) trace.Ending {
+	e := trace.Ending{Kind: trace.Clean, Status: int32(r.Status), Output: r.Output}
+	switch {
+	case r.Idle, r.Expired:
+		e.Kind, e.Status, e.Message = trace.Hang, 0, r.Describe()
+	case r.Signal == syscall.SIGABRT:
+		e.Kind, e.Status = trace.Assertion, int32(r.Signal)
+	case r.Signal != 0:
+		e.Kind, e.Status = trace.Signal, int32(r.Signal)
+	}
+	for i := len(t.Events) - 1; i >= 0; i-- {
+		if ev := &t.Events[i]; e.Kind != trace.Clean || ev.Op == trace.OpProcessExit {
+			e.Thread, e.Site = ev.Thread, ev.Site
+			break
+		}
+	}
+	return e
+}
 
 // Describe says how the execution failed.
 func (r *Result) Describe() string {
@@ -158,6 +181,9 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 	if q.stacks() {
 		h.Stacks = 1
 	}
+	if q.Values {
+		h.Values = 1
+	}
 	for _, t := range q.Targets {
 		stay := uint64(0)
 		if t.Stay {
@@ -191,7 +217,9 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 	}
 	r.Threads, r.Lost, r.Refused = int(after.Threads), int(after.Lost), int(after.Refused)
 	if q.Mode == Profile {
-		r.Trace, r.Times, err = p.recording(dir, &after)
+		if r.Trace, r.Times, err = p.recording(dir, &after); err == nil {
+			r.Trace.Ending = r.ending(r.Trace)
+		}
 	}
 	return r, err
 }

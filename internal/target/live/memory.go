@@ -1,0 +1,165 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// memory says what lies where in a recording with values, at the time of the record that is being read.
+type memory struct {
+	spans  []span
+	heap   []block // by address
+	next   uint64  // of the heap's offsets
+	maps   []block // what the program maps, by address; the offsets are addresses that no other mapping has had
+	fresh  uint64  // of those
+	stacks []stack // of the threads that have been created; those of ended threads as long as no other lies there
+	bounds []stack // of each thread, from its own record
+	main   mainStack
+
+	vectors, strings, stringsEnd uint64
+}
+
+// block is a heap block. Its offset is that of the trace's object, which must fit into one region although libc's arenas
+// may lie far from each other.
+type block struct{ address, size, offset uint64 }
+
+type stack struct {
+	thread int
+	lo, hi uint64
+}
+
+// mainStack is main's: the kernel aligns it at random, so places are counted from where main begins, or from the
+// arguments, if main has not begun or the place lies above it.
+type mainStack struct{ lo, hi, top uint64 }
+
+// aboveMain begins the offsets of places in main's stack that are counted from the arguments.
+const aboveMain = 1 << 30
+
+// allocated adds a block, in place of freed ones that were there.
+func (m *memory) allocated(address, size uint64) {
+	i, _ := slices.BinarySearchFunc(m.heap, address, func(b block, at uint64) int { return cmp.Compare(b.address, at) })
+	covered := i
+	for covered < len(m.heap) && m.heap[covered].address < address+max(size, 1) {
+		covered++
+	}
+	m.heap = slices.Replace(m.heap, i, covered, block{address, size, m.next})
+	m.next += size + 32 // a header lies between two blocks
+}
+
+// inHeap names a place in a block, or right behind it.
+func (m *memory) inHeap(address uint64) (trace.Object, bool) {
+	i, found := slices.BinarySearchFunc(m.heap, address, func(b block, at uint64) int { return cmp.Compare(b.address, at) })
+	if !found {
+		i--
+	}
+	if i < 0 || address-m.heap[i].address > m.heap[i].size {
+		return 0, false
+	}
+	return trace.MakeObject(trace.RegionHeap, 0, m.heap[i].offset+address-m.heap[i].address), true
+}
+
+// mapped adds a mapping of the program's.
+func (m *memory) mapped(address, size uint64) {
+	m.unmapped(address, size)
+	i, _ := slices.BinarySearchFunc(m.maps, address, func(b block, at uint64) int { return cmp.Compare(b.address, at) })
+	if m.fresh == 0 {
+		m.fresh = firstMapping
+	}
+	m.maps = slices.Insert(m.maps, i, block{address, size, m.fresh})
+	m.fresh += (size + 2*pageSize - 1) / pageSize * pageSize
+}
+
+// Mappings get addresses that no memory of a process has: from firstMapping on, a page apart.
+const (
+	firstMapping = 1 << 46
+	pageSize     = 4096
+)
+
+// unmapped removes what of mappings lies there, or splits them.
+func (m *memory) unmapped(address, size uint64) {
+	var rest []block
+	for _, b := range m.maps {
+		lo, hi := max(b.address, address), min(b.address+b.size, address+size)
+		if lo >= hi {
+			rest = append(rest, b)
+			continue
+		}
+		if b.address < lo {
+			rest = append(rest, block{b.address, lo - b.address, b.offset})
+		}
+		if end := b.address + b.size; hi < end {
+			rest = append(rest, block{hi, end - hi, b.offset + hi - b.address})
+		}
+	}
+	m.maps = rest
+}
+
+// elsewhere returns the address that stands for one in a mapping of the program's, so that another mapping in its place
+// is another. Other addresses it returns as they are.
+func (m *memory) elsewhere(address uint64) uint64 {
+	i, found := slices.BinarySearchFunc(m.maps, address, func(b block, at uint64) int { return cmp.Compare(b.address, at) })
+	if !found {
+		i--
+	}
+	if i < 0 || address-m.maps[i].address >= m.maps[i].size {
+		return address
+	}
+	return m.maps[i].offset + address - m.maps[i].address
+}
+
+// created adds the stack of a thread, in place of those that lay there.
+func (m *memory) created(thread int) {
+	if thread >= len(m.bounds) || m.bounds[thread].hi == 0 {
+		return
+	}
+	s := m.bounds[thread]
+	m.stacks = slices.DeleteFunc(m.stacks, func(old stack) bool { return old.lo < s.hi && s.lo < old.hi })
+	m.stacks = append(m.stacks, s)
+}
+
+// object names an address. by is false if the name depends on the address.
+func (m *memory) object(address uint64) (o trace.Object, by bool) {
+	if address == 0 {
+		return 0, true
+	}
+	if o, ok := m.inHeap(address); ok {
+		return o, true
+	}
+	for i, s := range m.spans {
+		if address-s.lo < s.hi-s.lo && s.hi > s.lo {
+			return trace.MakeObject(trace.RegionGlobal, i, address-s.base), true
+		}
+	}
+	for _, s := range m.stacks {
+		if address >= s.lo && address < s.hi {
+			return trace.MakeObject(trace.RegionStack, s.thread, s.hi-address), true
+		}
+	}
+	switch {
+	case address >= m.main.lo && address < m.main.top && m.main.hi != 0 && address < m.main.hi:
+		return trace.MakeObject(trace.RegionStack, 0, m.main.hi-address), true
+	case address >= m.main.lo && address < m.main.top:
+		return trace.MakeObject(trace.RegionStack, 0, aboveMain+m.main.top-address), true
+	case m.vectors != 0 && address >= m.vectors && address < m.strings:
+		address = trace.ArgumentVectors + address - m.vectors
+		return trace.MakeObject(trace.RegionOther, int(address>>otherBits), address), true
+	case m.strings != 0 && address >= m.strings && address < m.stringsEnd:
+		address = trace.ArgumentStrings + address - m.strings
+		return trace.MakeObject(trace.RegionOther, int(address>>otherBits), address), true
+	}
+	address = m.elsewhere(address)
+	return trace.MakeObject(trace.RegionOther, int(address>>otherBits), address), false
+}
+
+// otherBits are the bits of an offset: an address outside of all regions has more.
+const otherBits = 46
+
+// pointer names the place that a value points to, as internal/target/cprog does.
+func (m *memory) pointer(value uint64) (trace.Object, bool) {
+	if value < 1<<16 || value >= 1<<47 {
+		return 0, false
+	}
+	return m.object(value)
+}
