@@ -101,8 +101,8 @@ func TestCanonical(t *testing.T) {
 	if one != other {
 		t.Errorf("two schedules:\n%s\n%s", one, other)
 	}
-	want := `heddle sanitized trace 3
-target "c" build "b1" complete true instrumented true values true functions false
+	want := `heddle sanitized trace 4
+target "c" build "b1" complete true instrumented true values true functions false live false
 module prog path "/src/prog" build ""
 thread T0 events 3 bytes 99
 malloc prog+0x5c0 T0:h1+0 16 -
@@ -343,7 +343,7 @@ func TestFile(t *testing.T) {
 	}
 	for _, damaged := range []string{
 		"", text[:40], text[:len(text)-4], text + "x\n",
-		strings.Replace(text, "trace 3", "trace 1", 1),
+		strings.Replace(text, "trace 4", "trace 1", 1),
 		strings.Replace(text, "T0.2 ", "T0.0 ", 1),
 		strings.Replace(text, "bytes 141", "bytes 9999999", 1),
 		strings.Replace(text, "ending clean", "ending happy", 1),

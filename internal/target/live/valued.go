@@ -27,7 +27,7 @@ func newValued(t *trace.Trace, events []event, h *head, spans []span) *valued {
 	return v
 }
 
-// only reports whether a record is no event of the trace, and learns from it. That is what happened before main, as in
+// only reports whether a record is not an event of the trace, and learns from it. Such records are of what happened before main, as in
 // recordings of heddle's scheduler, and the release of a block that libc has allocated for itself.
 func (v *valued) only(e *event) bool {
 	switch e.kind {
