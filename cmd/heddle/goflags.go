@@ -75,5 +75,13 @@ func flagOf(flags []*kong.Flag, word string) (f *kong.Flag, value string, joined
 			return f, value, joined
 		}
 	}
+	// -j2, as other programs have it
+	if number := name[1:]; !joined && word[1] != '-' && number != "" && strings.Trim(number, "0123456789") == "" {
+		for _, f := range flags {
+			if f.Short == rune(name[0]) && !f.IsBool() {
+				return f, number, true
+			}
+		}
+	}
 	return nil, "", false
 }

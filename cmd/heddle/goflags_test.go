@@ -27,6 +27,8 @@ func TestGoTestWords(t *testing.T) {
 		"test -gcflags=all=-N":      "test --gcflags=all=-N",
 		"test -p 4 -cpu 1,2":        "test --p=4 --cpu=1,2",
 		"test -run":                 "test --run",
+		"test -j2 -run X":           "test --jobs=2 --run=X",
+		"test -j2x":                 "test --j2x",
 		"test . -args -run x -- -a": "test . --args=-run --args=x --args=-- --args=-a",
 		"test . --args":             "test .",
 		// heddle's, before and after the command.
