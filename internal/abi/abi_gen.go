@@ -5,7 +5,7 @@ package abi
 // enum
 const (
 	AbiVersion      = 18
-	PointsVersion   = 8
+	PointsVersion   = 9
 	ShmFd           = 3
 	MaxThreads      = 16384
 	MaxModules      = 256

@@ -7,7 +7,7 @@ package runtime
 // enum
 const (
 	hdAbiVersion      = 18
-	hdPointsVersion   = 8
+	hdPointsVersion   = 9
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256
