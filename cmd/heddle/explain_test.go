@@ -18,7 +18,7 @@ var explainAll = flag.Bool("explain.all", false, "explain all programs of testda
 
 // explained are programs with the pattern of their bug.
 var explainedPrograms = map[string]string{
-	"lost_update.c": "lost update", "abba_deadlock.c": "lock cycle", "lost_wakeup.c": "lost wake-up", "cleared_callback.c": "check then act",
+	"lost_update.c": "lost update", "abba_deadlock.c": "lock cycle", "lost_wakeup.c": "lost wake-up", "cleared_callback.c": "check then act", "check_then_act.c": "check then act",
 	"constructor_thread.c": "use before initialisation", "three_way_deadlock.c": "lock cycle", "main_outruns_worker.c": "order violation", "struct_copy_tear.c": "lost update",
 }
 

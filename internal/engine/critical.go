@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -226,6 +227,8 @@ func dependentPairs(t *trace.Trace) (out [][2]int, complete bool) {
 	})
 	type places struct{ a, b trace.Site }
 	seen := map[places]int{}
+	all = append(all, lifted(t, all)...)
+	slices.SortStableFunc(all, func(a, b [2]int) int { return cmp.Compare(a[1], b[1]) })
 	for _, p := range slices.Backward(all) {
 		k := places{t.Events[p[0]].Site, t.Events[p[1]].Site}
 		if seen[k]++; seen[k] <= explainSame {
@@ -233,6 +236,45 @@ func dependentPairs(t *trace.Trace) (out [][2]int, complete bool) {
 		}
 	}
 	return out, len(out) == len(all)
+}
+
+// lifted returns, for the pairs of accesses that are in critical sections of one lock, the acquisitions: only the sections
+// can be turned as a whole. Those that are among the pairs already are left out.
+func lifted(t *trace.Trace, pairs [][2]int) (out [][2]int) {
+	known := map[[2]int]bool{}
+	wanted := map[int][]held{}
+	for _, p := range pairs {
+		known[p] = true
+		wanted[p[0]], wanted[p[1]] = nil, nil
+	}
+	now := map[trace.ThreadID][]held{}
+	for i := range t.Events {
+		ev := &t.Events[i]
+		now[ev.Thread] = slices.DeleteFunc(now[ev.Thread], func(h held) bool { return releases(ev, h.lock) })
+		if lock := ops.Acquires(ev); lock != 0 && ops.Of(ev.Op).Done(ev) && ev.Flags&trace.FlagNoDecision == 0 {
+			now[ev.Thread] = append(now[ev.Thread], held{lock, i})
+		}
+		if _, ok := wanted[i]; ok && ev.Op.IsAccess() {
+			wanted[i] = slices.Clone(now[ev.Thread])
+		}
+	}
+	for _, p := range pairs {
+		for _, a := range wanted[p[0]] {
+			for _, b := range wanted[p[1]] {
+				if q := [2]int{a.at, b.at}; a.lock == b.lock && a.at < b.at && !known[q] {
+					known[q] = true
+					out = append(out, q)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// held is a lock that a thread has, and the event by which it acquired it.
+type held struct {
+	lock trace.Object
+	at   int
 }
 
 // interruptions returns pairs for accesses p and c of one thread to one object, between which other threads access it

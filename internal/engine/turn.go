@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -19,6 +20,8 @@ type turn struct {
 // turns returns schedules in which event second of an execution comes before event first, if both are
 // scheduling decisions: one with the operations of first's thread between them moved behind second, and
 // one with those of second's thread moved before first. The controls leave first, or second, where it was.
+// An acquisition of a lock stands for its critical section: if the lock stayed acquired, the other thread would wait, and
+// the thread that moved would go on to whatever it does next.
 func turns(t *trace.Trace, first, second int) []turn {
 	const decision = trace.FlagNoDecision
 	if t.Events[first].Flags&decision != 0 || t.Events[second].Flags&decision != 0 {
@@ -34,17 +37,60 @@ func turns(t *trace.Trace, first, second int) []turn {
 		}
 		return its, rest
 	}
-	with := func(between ...[]trace.Event) []schedule.Step {
-		return schedule.Steps(slices.Concat(t.Events[:first], slices.Concat(between...), t.Events[second+1:]))
+	inA, inB := section(t, first, second), section(t, second, len(t.Events))
+	pick := func(from, to int, in []int, is bool) (out []trace.Event) {
+		for i := from; i < to; i++ {
+			if slices.Contains(in, i) == is {
+				out = append(out, t.Events[i])
+			}
+		}
+		return out
 	}
-	a, b := t.Events[first:first+1], t.Events[second:second+1]
-	between := t.Events[first+1 : second]
+	a, between := pick(first, second, inA, true), pick(first, second, inA, false)
+	b, tail := pick(second, len(t.Events), inB, true), pick(second, len(t.Events), inB, false)
+	with := func(between ...[]trace.Event) []schedule.Step {
+		return schedule.Steps(slices.Concat(t.Events[:first], slices.Concat(between...), tail))
+	}
 	mine, others := split(between, a[0].Thread)
 	theirs, rest := split(between, b[0].Thread)
 	return []turn{
 		{with(others, b, a, mine), with(a, others, b, mine)},
 		{with(theirs, b, a, rest), with(theirs, a, rest, b)},
 	}
+}
+
+// section returns the events of a thread that move with one of its events: itself, and if it acquires a lock, those up to
+// the release, if that comes before event end.
+func section(t *trace.Trace, event, end int) []int {
+	ev := &t.Events[event]
+	in := []int{event}
+	if lock := ops.Acquires(ev); lock != 0 && ops.Of(ev.Op).Done(ev) {
+		for i := event + 1; i < min(end, event+sectionMost); i++ {
+			own := &t.Events[i]
+			if own.Thread != ev.Thread {
+				continue
+			}
+			in = append(in, i)
+			if releases(own, lock) {
+				return in
+			}
+		}
+	}
+	return in[:1]
+}
+
+// sectionMost bounds how far a release may be from its acquisition.
+const sectionMost = 4096
+
+// releases reports whether an event releases a lock, for good or while it waits for a condition.
+func releases(ev *trace.Event, lock trace.Object) bool {
+	switch ops.Does(ev.Op) {
+	case ops.Release, ops.ReleaseShared:
+		return ev.Object == lock
+	case ops.Wait:
+		return trace.Object(ev.Aux) == lock
+	}
+	return false
 }
 
 // isTurned reports whether another execution has the later access of an instance in base and has not

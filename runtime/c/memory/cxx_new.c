@@ -3,7 +3,6 @@
 // memory, the library's operator calls the program's handler and throws. A library that only a plug-in has loaded cannot be
 // found; then there is nobody to throw.
 #include <stddef.h>
-#include <stdlib.h>
 #include "core/libc.h"
 #include "core/run.h"
 #include "memory/heap.h"
@@ -18,7 +17,7 @@ extern void __libc_free(void *);
 
 static HD_COLD void *without_library(size_t n, size_t align) {
   void *p = hd_controlled() ? NULL : __libc_memalign(align, n ? n : 1);
-  if (!p) abort();
+  if (!p) __builtin_trap();
   return p;
 }
 
