@@ -621,23 +621,25 @@ const (
 	RaceHandler = 1
 )
 
-// Block is struct hd_block, 32 bytes.
+// Block is struct hd_block, 40 bytes.
 type Block struct {
 	Object uint64 // offset 0
 	Size   uint64 // offset 8
 	Pc     uint64 // offset 16
 	Thread uint32 // offset 24
 	Stack  uint32 // offset 28
+	Freed  uint64 // offset 32
 }
 
 // Size and offsets of Block as the C compiler has them.
 const (
-	SizeofBlock         = 32
+	SizeofBlock         = 40
 	OffsetofBlockObject = 0
 	OffsetofBlockSize   = 8
 	OffsetofBlockPc     = 16
 	OffsetofBlockThread = 24
 	OffsetofBlockStack  = 28
+	OffsetofBlockFreed  = 32
 )
 
 // Profile is struct hd_profile, 16 bytes.

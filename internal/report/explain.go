@@ -70,7 +70,16 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 			moved = ", and what had to move with them,"
 		}
 		turned := fmt.Sprintf("With these two%s the other way round it does not fail (%s).", moved, executions(o.Executions))
-		lines = append(lines, fmt.Sprintf("The execution fails because %s comes before %s.", x.event(o.First), x.second(o)))
+		begun := -1
+		if p.name == MapAccess {
+			begun = x.begun(o)
+		}
+		if begun >= 0 {
+			lines = append(lines, fmt.Sprintf("The execution fails because %s comes after the beginning of %s, and before its end.", x.event(o.First), x.event(begun)))
+			turned = fmt.Sprintf("If it comes after the end it does not fail (%s).", executions(o.Executions))
+		} else {
+			lines = append(lines, fmt.Sprintf("The execution fails because %s comes before %s.", x.event(o.First), x.second(o)))
+		}
 		if len(p.triple) == 3 {
 			lines = append(lines, fmt.Sprintf("So %s comes between %s and %s.", x.event(p.triple[1]), x.event(p.triple[0]), x.event(p.triple[2])))
 		}
@@ -89,6 +98,9 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 			e.Pattern = ""
 		}
 		steps := slices.Concat([]int{o.First}, p.triple, p.section, p.more)
+		if begun >= 0 {
+			steps = append(steps, begun)
+		}
 		if freed >= 0 {
 			lines = append(lines, fmt.Sprintf("The execution ends as T%d accesses memory after %s.", t.Ending.Thread, x.event(freed)))
 			steps = append(steps, freed)
@@ -110,7 +122,7 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 			}
 		}
 		e.Steps = append(x.steps(t, steps), x.waits()...)
-		if o.Second < 0 {
+		if o.Second < 0 && begun < 0 {
 			not := []int{o.InPassing}
 			if later >= 0 {
 				not = append(not, later)
@@ -278,6 +290,24 @@ func (x *explaining) second(o *Order) string {
 	return s
 }
 
+// begun returns the access to a map that the second of an ordering ends: the last event of its thread, which was in the
+// middle of it when the execution ended. It returns -1 if there is none.
+func (x *explaining) begun(o *Order) int {
+	if o.Second >= 0 || o.InPassing >= len(x.passing.Events) {
+		return -1
+	}
+	end := &x.passing.Events[o.InPassing]
+	for i := len(x.t.Events) - 1; i >= 0; i-- {
+		if ev := &x.t.Events[i]; ev.Thread == end.Thread {
+			if i < o.First && ev.Op.IsAccess() && ev.Op == end.Op && ev.Site == end.Site {
+				return i
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
 // short is the explanation in one line.
 func (x *explaining) short(p shown, o *Order) string {
 	clear(x.said)
@@ -299,6 +329,11 @@ func (x *explaining) short(p shown, o *Order) string {
 		of = " of " + o.Object
 	}
 	x.last = o.Object
+	if p.name == MapAccess {
+		if begun := x.begun(o); begun >= 0 {
+			return fmt.Sprintf("%s%s: %s comes after the beginning of %s, and before its end; after the end it does not fail", p.name, of, strings.ReplaceAll(x.event(o.First), " of it", ""), strings.ReplaceAll(x.event(begun), " of it", ""))
+		}
+	}
 	place := func(s string) string { return strings.ReplaceAll(s, " of it", "") }
 	if len(p.section) == 2 {
 		x.last = x.object(x.t, p.section[0])

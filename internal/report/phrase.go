@@ -376,6 +376,8 @@ func (p *phrase) fail(e *trace.Event) {
 func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name) {
 	known := e.Flags&trace.FlagValue != 0 || b.values && (e.Value != 0 || e.Flags&trace.FlagNoDecision == 0)
 	switch {
+	case e.Result == -1: // it did not happen: the execution ended there
+	case b.tr.Header.Target == "go" && isMap(name.Base): // what the runtime keeps in its first bytes is no value of the program's
 	case known && e.Flags&trace.FlagPointer != 0:
 		p.sep, p.value = sep, "&"+b.names.Name(trace.Object(e.Value), 0, len(b.tr.Events)).Text
 	case known && e.Size >= 1 && e.Size <= 8:
@@ -386,6 +388,12 @@ func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name
 	case e.Size > 8:
 		p.note = fmt.Sprintf("%d bytes", e.Size)
 	}
+}
+
+// isMap reports whether an object of a Go program is named as a map; no variable can be called that.
+func isMap(name string) bool {
+	rest, ok := strings.CutPrefix(name, "map")
+	return ok && (rest == "" || rest[0] == ' ' || rest[0] == '[')
 }
 
 var orders = [...]string{"relaxed", "consume", "acquire", "release", "acq_rel", ""}

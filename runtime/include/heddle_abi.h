@@ -561,6 +561,7 @@ struct hd_block {
   uint64_t pc;         // of the call that allocated it
   uint32_t thread;
   uint32_t stack;      // number of a HD_REC_STACK, 0: none
+  uint64_t freed;      // 1: it has been freed, and its memory belongs to no other block
 };
 
 // How often a memory instruction was executed while more than one thread could run. [R]

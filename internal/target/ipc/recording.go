@@ -60,6 +60,7 @@ type recording struct {
 	next     trace.Event // being added; a local variable would escape to the heap at each call of the watcher
 	allocs   []trace.Alloc
 	live     map[trace.Object]int // of allocs
+	told     map[trace.Object]int // of allocs, by a block record
 	waiting  []abi.Local          // places in stacks, sent before the event they belong to
 	locals   []trace.Local
 	types    []abi.Type
@@ -80,7 +81,7 @@ type recording struct {
 func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.Event) *recording {
 	r := &recording{
 		prog: prog, watcher: p.Watcher, events: events[:0],
-		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, typeOf: map[uint64]string{}, sparse: !p.Accesses, values: p.Values,
+		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, told: map[trace.Object]int{}, typeOf: map[uint64]string{}, sparse: !p.Accesses, values: p.Values,
 		mallocs: p.Accesses || p.Watcher != nil,
 	}
 	r.most, r.show = maxAccesses(p, memory)
@@ -245,7 +246,16 @@ func (r *recording) block(b abi.Block) {
 		return
 	}
 	by := trace.ThreadID(b.Thread)
-	r.allocated(trace.Alloc{Object: r.prog.Object(b.Object, &r.who, by), Size: b.Size, Thread: by, Site: r.prog.Site(b.Pc), Stack: b.Stack})
+	a := trace.Alloc{Object: r.prog.Object(b.Object, &r.who, by), Size: b.Size, Thread: by, Site: r.prog.Site(b.Pc), Stack: b.Stack}
+	// The runtime tells of a block before each race on it.
+	if n, ok := r.told[a.Object]; ok {
+		was := &r.allocs[n]
+		if same := was.Size == a.Size && was.Thread == a.Thread && was.Site == a.Site && was.Stack == a.Stack; same && (b.Freed != 0 || was.Freed < 0) {
+			return
+		}
+	}
+	r.told[a.Object] = len(r.allocs)
+	r.allocated(a)
 }
 
 // showWatcher shows an event to the watcher. extra marks one that is not a scheduling point of the

@@ -208,7 +208,7 @@ void hd_heap_tell(uint64_t addr) {
   const struct header *h = header_at(off);
   if (!h->origin || h->origin > norigins) return;
   const struct origin *o = &origins[h->origin - 1];
-  struct hd_block rec = { .object = hd_heap_base + off, .size = h->size, .pc = hd_name(o->pc), .thread = o->thread, .stack = o->stack };
+  struct hd_block rec = { .object = hd_heap_base + off, .size = h->size, .pc = hd_name(o->pc), .thread = o->thread, .stack = o->stack, .freed = hd_heap_shadow[off >> 4] == HD_SH_FREED };
   hd_out(HD_REC_BLOCK, &rec, sizeof rec);
 }
 

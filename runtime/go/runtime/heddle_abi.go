@@ -623,23 +623,25 @@ const (
 	hdRaceHandler = 1
 )
 
-// hdBlock is struct hd_block, 32 bytes.
+// hdBlock is struct hd_block, 40 bytes.
 type hdBlock struct {
 	Object uint64 // offset 0
 	Size   uint64 // offset 8
 	Pc     uint64 // offset 16
 	Thread uint32 // offset 24
 	Stack  uint32 // offset 28
+	Freed  uint64 // offset 32
 }
 
 // Size and offsets of hdBlock as the C compiler has them.
 const (
-	hdSizeofBlock         = 32
+	hdSizeofBlock         = 40
 	hdOffsetofBlockObject = 0
 	hdOffsetofBlockSize   = 8
 	hdOffsetofBlockPc     = 16
 	hdOffsetofBlockThread = 24
 	hdOffsetofBlockStack  = 28
+	hdOffsetofBlockFreed  = 32
 )
 
 // hdProfile is struct hd_profile, 16 bytes.
