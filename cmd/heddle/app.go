@@ -66,7 +66,7 @@ type commandLine struct {
 	Inject    injectCommand    `cmd:"" help:"Inject faults into executions, and compare them with one without."`
 	Convert   convertCommand   `cmd:"" help:"Turn a trace into another format."`
 	DAP       dapCommand       `cmd:"" name:"dap" help:"Step through a trace in an editor (Debug Adapter Protocol)."`
-	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Serve find, test, replay and show to agents and editors (Model Context Protocol)."`
+	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Serve find, test, replay, explain and show to agents and editors (Model Context Protocol)."`
 	Bench     benchCommand     `cmd:"" help:"Measure what the papers' tables show."`
 	Doctor    doctorCommand    `cmd:"" help:"Check whether heddle can use this machine, and a program, and if not, why."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`

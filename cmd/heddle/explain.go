@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -94,9 +95,12 @@ func (c *explainCommand) Run(a *app) error {
 		err = a.printJSON(out)
 	} else {
 		c.print(a, &out)
+		if c.HTML != "" {
+			fmt.Fprintf(a.stdout, "page: %s\n", c.HTML)
+		}
 	}
 	if err == nil && len(out.Orders) == 0 && out.Pattern == "" {
-		return fmt.Errorf("no ordering was found on which the failure depends alone, in %s", wording.Count(out.Executions, "execution"))
+		return errors.New("nothing was explained: the failure may not depend on the schedule, or on several orderings at once")
 	}
 	return err
 }
@@ -114,9 +118,7 @@ func (c *explainCommand) print(a *app, out *report.Explanation) {
 		fmt.Fprintf(a.stdout, "%s\n", out.Pattern)
 	}
 	fmt.Fprintln(a.stdout, out.Text)
-	if c.HTML == "" {
-		c.printEvents(a, out)
-	}
+	c.printEvents(a, out)
 	fmt.Fprintf(a.stdout, "\n%s", wording.Count(out.Executions, "execution"))
 	if out.Passing != "" {
 		fmt.Fprintf(a.stdout, "; one that does not fail: %s", out.Passing)
@@ -124,7 +126,7 @@ func (c *explainCommand) print(a *app, out *report.Explanation) {
 	fmt.Fprintln(a.stdout)
 }
 
-// printEvents prints the steps and the orderings, which a page shows, too.
+// printEvents prints the steps and the orderings.
 func (c *explainCommand) printEvents(a *app, out *report.Explanation) {
 	if len(out.Steps) > 0 {
 		fmt.Fprintln(a.stdout)

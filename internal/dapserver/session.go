@@ -56,9 +56,15 @@ func (s *session) current() int {
 	return s.rows[min(s.at, len(s.rows)-1)].Event
 }
 
-// thread returns the thread to show: that of the current event, or that which failed.
+// thread returns the thread to show: that of the current event, or that which failed. Of threads that wait, it is the
+// first that waits for an object, not for another thread's end.
 func (s *session) thread() trace.ThreadID {
 	if f := s.v.Failure; s.at >= len(s.rows) && f != nil {
+		for i := range f.Waits {
+			if f.Waits[i].Object >= 0 {
+				return f.Waits[i].Thread
+			}
+		}
 		return f.Thread
 	}
 	if s.at < len(s.rows) {

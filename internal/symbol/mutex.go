@@ -75,5 +75,5 @@ func (m *module) mutexAt(addr uint64) bool {
 		return false
 	}
 	v, ok := m.debug.VariableAt(addr)
-	return ok && v.Type != nil && v.Type.Locate(int64(addr-v.Addr), 0).Mutex()
+	return ok && v.Type != nil && int64(addr-v.Addr) < max(v.Type.Size, 1) && v.Type.Locate(int64(addr-v.Addr), 0).Mutex()
 }
