@@ -291,7 +291,7 @@ func (x *explaining) second(o *Order) string {
 }
 
 // begun returns the access to a map that the second of an ordering ends: the last event of its thread, which was in the
-// middle of it when the execution ended. It returns -1 if there is none.
+// middle of it when the execution ended. It returns -1 if no thread was.
 func (x *explaining) begun(o *Order) int {
 	if o.Second >= 0 || o.InPassing >= len(x.passing.Events) {
 		return -1

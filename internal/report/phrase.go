@@ -377,7 +377,7 @@ func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name
 	known := e.Flags&trace.FlagValue != 0 || b.values && (e.Value != 0 || e.Flags&trace.FlagNoDecision == 0)
 	switch {
 	case e.Result == -1: // it did not happen: the execution ended there
-	case b.tr.Header.Target == "go" && isMap(name.Base): // what the runtime keeps in its first bytes is no value of the program's
+	case b.tr.Header.Target == "go" && isMap(name.Base): // its first bytes are the runtime's
 	case known && e.Flags&trace.FlagPointer != 0:
 		p.sep, p.value = sep, "&"+b.names.Name(trace.Object(e.Value), 0, len(b.tr.Events)).Text
 	case known && e.Size >= 1 && e.Size <= 8:
