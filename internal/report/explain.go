@@ -450,7 +450,7 @@ func (x *explaining) pattern(o *Order) shown {
 	a, b := ops.Of(first.Op), ops.Of(second.Op)
 	switch {
 	case end.Kind == trace.Deadlock && len(x.lockCycle()) > 1:
-		return shown{name: LockCycle, sentence: fmt.Sprintf("%s wait for locks that each other hold.", x.threads(x.lockCycle()))}
+		return shown{name: LockCycle, sentence: fmt.Sprintf("%s wait in a circle: each for a lock that another of them holds.", x.threads(x.lockCycle()))}
 	case (a.Does == ops.WakeOne || a.Does == ops.WakeAll) && b.Does == ops.Wait && x.waitsForever(o.Second):
 		return shown{name: LostWakeUp, sentence: x.stillWaits(second.Thread)}
 	case a.Does == ops.Free && b.Of == ops.Memory, a.Does == ops.Free && b.Does == ops.Free:

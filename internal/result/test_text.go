@@ -94,7 +94,7 @@ func (out *Test) simplification() string {
 	case out.Report.Simplified == nil:
 		return " (as found, not simplified)"
 	}
-	return " (simplified)" + Unsimplified(out.Report.Simplified)
+	return " (simplified; " + strings.TrimPrefix(Unsimplified(out.Report.Simplified), " (")
 }
 
 // sums returns a test's figures.

@@ -15,9 +15,9 @@ func TestKeptSimplified(t *testing.T) {
 		want  string
 	}{
 		{false, nil, "kept in:    x.hdl (as found, not simplified)\n"},
-		{false, &engine.Simplified{Complete: true, Confirmed: true}, "kept in:    x.hdl (simplified) (minimal: no schedule of its scheduling points with fewer context switches fails)\n"},
-		{false, &engine.Simplified{Unproven: "why", Confirmed: true}, "kept in:    x.hdl (simplified) (the best found; why)\n"},
-		{false, &engine.Simplified{Cut: true, Confirmed: true}, "kept in:    x.hdl (simplified) (incomplete; heddle simplify continues from it)\n"},
+		{false, &engine.Simplified{Complete: true, Confirmed: true}, "kept in:    x.hdl (simplified; minimal: no schedule of its scheduling points with fewer context switches fails)\n"},
+		{false, &engine.Simplified{Unproven: "why", Confirmed: true}, "kept in:    x.hdl (simplified; the best found; why)\n"},
+		{false, &engine.Simplified{Cut: true, Confirmed: true}, "kept in:    x.hdl (simplified; incomplete; heddle simplify continues from it)\n"},
 		{true, nil, "kept in:    x.hdl\n"},
 	} {
 		var b strings.Builder

@@ -46,7 +46,7 @@ class Page {
     this.orders.forEach((o, i) => {
       const n = i + 1;
       mark(0, o.first, n);
-      if (o.second >= 0) {
+      if (o.second >= 0 && !o.waiting) { // what a thread waits for has no row
         mark(0, o.second, n);
         this.arrowsOf[0].push({first: o.first, second: o.second});
       }
