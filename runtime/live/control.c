@@ -106,6 +106,12 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
   if (c->magic != HL_MAGIC || c->version != HL_VERSION) refuse("its control file has another version: build heddle's commands and its library from one source");
   if (c->nmodules > HL_MODULES || sizeof *c + c->ntargets * sizeof(struct hl_target) + c->npatches * sizeof(struct hl_patch) != (size_t)s.st_size)
     refuse("its control file is damaged");
+  // A program that this one starts inherits the variable. The file is the first one's.
+  uint64_t nobody = 0;
+  if (!__atomic_compare_exchange_n(&c->ready, &nobody, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    hl_munmap(c, (size_t)s.st_size);
+    return;
+  }
   hl_targets = (struct hl_target *)(c + 1);
   hl = c;
   bool first = true;
@@ -123,7 +129,6 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
   if (hl_valued()) hl_record(HL_STACK, 0, (uint64_t)argv, 0, hl->main_stack - (8ull << 20));
   hl_force_begin();
   pthread_atfork(NULL, NULL, forked);
-  hl->ready = 1;
   hl_patch_calls();
   hl->ready = 2;
 }

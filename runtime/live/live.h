@@ -68,7 +68,7 @@ struct hl_control {
   uint64_t most;      // events that a thread records
   uint64_t ntargets, npatches, nmodules;
   // Counters, written by the library.
-  uint64_t ready;     // 1: the library has begun; 2: the calls are patched
+  uint64_t ready;     // 1: the library has begun, in the first process with the file; 2: the calls are patched
   uint64_t threads;   // created, main included
   uint64_t refused;   // calls that were not what heddle expected
   uint64_t lost;      // events beyond most
@@ -90,6 +90,7 @@ struct hl_thread {
   uint64_t random;
   struct hl_record *at, *end; // of the recording
   uint32_t file;              // its number
+  uint64_t room;              // records in it
   uint64_t recorded;
   uint64_t *last; // for each target the address that the thread accessed last at p
   bool inside;    // in the library: nothing is recorded or suspended

@@ -7,19 +7,20 @@
 #include <unistd.h>
 #include "live.h"
 
-enum { RECORDS = 1 << 18 }; // in a file
+enum { FIRST = 1 << 8, RECORDS = 1 << 18 }; // in a thread's first file, and at most: each has four times as many as the one before
 
 static void next_file(struct hl_thread *t) {
   char name[HL_NAME + 64];
   hl_settle_thread(t);
-  if (t->at) hl_munmap(t->end - RECORDS, RECORDS * sizeof(struct hl_record));
+  if (t->at) hl_munmap(t->end - t->room, t->room * sizeof(struct hl_record));
   t->at = t->end = NULL;
+  t->room = t->room == 0 ? FIRST : t->room < RECORDS ? 4 * t->room : RECORDS;
   snprintf(name, sizeof name, "%s/%u.%u", hl->directory, t->number, t->file++);
   int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return;
-  if (ftruncate(fd, RECORDS * sizeof(struct hl_record)) == 0) {
-    void *p = hl_mmap(NULL, RECORDS * sizeof(struct hl_record), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (p != MAP_FAILED) t->at = p, t->end = t->at + RECORDS;
+  if (ftruncate(fd, (off_t)(t->room * sizeof(struct hl_record))) == 0) {
+    void *p = hl_mmap(NULL, t->room * sizeof(struct hl_record), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p != MAP_FAILED) t->at = p, t->end = t->at + t->room;
   }
   close(fd);
 }

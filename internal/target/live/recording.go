@@ -140,6 +140,9 @@ func (p *Program) recording(dir string, h *head) (*trace.Trace, []uint64, error)
 			continue
 		}
 		if values != nil && values.only(e) {
+			if values.ended(e, i) {
+				times = append(times, e.time)
+			}
 			continue
 		}
 		if th := &t.Threads[e.thread]; e.thread > 0 && th.Parent < 0 {
@@ -186,6 +189,9 @@ func (p *Program) recording(dir string, h *head) (*trace.Trace, []uint64, error)
 		}
 		t.Events = append(t.Events, x)
 		times = append(times, e.time)
+		if values != nil && values.ended(e, i) {
+			times = append(times, e.time)
+		}
 	}
 	t.Stacks = p.stacks.list()
 	return t, times, nil

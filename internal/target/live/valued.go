@@ -1,6 +1,8 @@
 package live
 
 import (
+	"slices"
+
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -11,13 +13,18 @@ type valued struct {
 	memory
 	trace *trace.Trace
 	live  map[uint64]int // of Trace.Allocs, by address
+	last  []int          // of each thread that ends, its last record; -1 for others
 }
 
 func newValued(t *trace.Trace, events []event, h *head, spans []span) *valued {
 	v := &valued{trace: t, live: map[uint64]int{}}
 	v.spans, v.vectors, v.strings, v.stringsEnd = spans, h.Vectors, h.Strings, h.StringsEnd
-	v.bounds = make([]stack, len(t.Threads))
+	v.bounds, v.last = make([]stack, len(t.Threads)), slices.Repeat([]int{-1}, len(t.Threads))
 	for i := range events {
+		// A thread's destructors run after its end is recorded.
+		if e := &events[i]; e.kind == kindEnd || v.last[e.thread] >= 0 {
+			v.last[e.thread] = i
+		}
 		// A thread's creator may name it before it has recorded where its stack is.
 		if e := &events[i]; e.kind == kindStack && e.thread > 0 {
 			v.bounds[e.thread] = stack{e.thread, e.value, e.object}
@@ -40,6 +47,8 @@ func (v *valued) only(e *event) bool {
 			v.main.hi = e.object
 		}
 		return true
+	case kindEnd:
+		return true // see ended
 	case kindMap:
 		v.mapped(e.object, e.value)
 		return true
@@ -56,6 +65,16 @@ func (v *valued) only(e *event) bool {
 		}
 	}
 	return v.main.hi == 0 && e.thread == 0 && e.kind != kindCreate && e.kind != kindJoin
+}
+
+// ended adds the end of a thread, if its last record was record i.
+func (v *valued) ended(e *event, i int) bool {
+	if v.last[e.thread] != i {
+		return false
+	}
+	v.trace.Events = append(v.trace.Events, trace.Event{Thread: trace.ThreadID(e.thread), Op: trace.OpThreadEnd, Flags: trace.FlagNoDecision})
+	v.trace.Threads[e.thread].Ended = true
+	return true
 }
 
 func (v *valued) complete(e *event, x *trace.Event) {
