@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HL_VERSION = 3 };
+enum { HL_VERSION = 4 };
 #define HL_MAGIC 0x6576696c6c646568u // "hedlive" and a byte
 enum { HL_NAME = 256, HL_MODULES = 64 };
 
@@ -150,6 +150,7 @@ enum hl_kind {
   HL_SIGNAL, HL_BROADCAST,
   HL_SEM_INIT, HL_SEM_WAIT, HL_SEM_TRYWAIT, HL_SEM_TIMEDWAIT, HL_SEM_POST,
   HL_MAP, HL_UNMAP,                       // object is the address, value the length
+  HL_CREATED,                             // by the creator once the thread's stack exists: HL_CREATE comes before that; value is the thread's number
 };
 struct hl_record {
   uint64_t time, place, object;

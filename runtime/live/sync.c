@@ -95,8 +95,12 @@ HL_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void
   if (me) me->inside = true; // what libc allocates for the thread depends on which ones have ended
   int error = REAL(pthread_create)(thread, attr, begin, s);
   if (me) me->inside = false;
-  if (error) __libc_free(s);
-  else know(*thread, number);
+  if (error) {
+    __libc_free(s);
+  } else {
+    know(*thread, number);
+    if (hl_valued()) hl_record(HL_CREATED, 0, 0, 0, number);
+  }
   return error;
 }
 

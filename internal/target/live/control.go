@@ -12,7 +12,7 @@ import (
 // The control file: struct hl_control of runtime/live/live.h, then the targets and the patches.
 const (
 	magic   = 0x6576696c6c646568
-	version = 3
+	version = 4
 
 	nameSize   = 256
 	maxModules = 64

@@ -14,7 +14,8 @@ type memory struct {
 	next   uint64  // of the heap's offsets
 	maps   []block // what the program maps, by address; the offsets are addresses that no other mapping has had
 	fresh  uint64  // of those
-	stacks []stack // of the threads that have been created; those of ended threads as long as no other lies there
+	stacks []stack // those that exist, and those of ended threads until something else lies there
+	coming []stack // of threads whose creation has begun
 	bounds []stack // of each thread, from its own record
 	main   mainStack
 
@@ -63,6 +64,7 @@ func (m *memory) inHeap(address uint64) (trace.Object, bool) {
 // mapped adds a mapping of the program's.
 func (m *memory) mapped(address, size uint64) {
 	m.unmapped(address, size)
+	m.clear(address, address+size)
 	i, _ := slices.BinarySearchFunc(m.maps, address, func(b block, at uint64) int { return cmp.Compare(b.address, at) })
 	if m.fresh == 0 {
 		m.fresh = firstMapping
@@ -109,14 +111,29 @@ func (m *memory) elsewhere(address uint64) uint64 {
 	return m.maps[i].offset + address - m.maps[i].address
 }
 
-// created adds the stack of a thread, in place of those that lay there.
+// creating announces the stack of a thread. Until it is created, the ending thread or the mapping that lies there may
+// still be in use, and only what has no other name is in the new stack: its creator may name it already.
+func (m *memory) creating(thread int) {
+	if thread < len(m.bounds) && m.bounds[thread].hi != 0 {
+		m.coming = append(m.coming, m.bounds[thread])
+	}
+}
+
+// created adds the stack of a thread, in place of those that lay there, when it certainly exists.
 func (m *memory) created(thread int) {
-	if thread >= len(m.bounds) || m.bounds[thread].hi == 0 {
+	i := slices.IndexFunc(m.coming, func(s stack) bool { return s.thread == thread })
+	if i < 0 {
 		return
 	}
-	s := m.bounds[thread]
-	m.stacks = slices.DeleteFunc(m.stacks, func(old stack) bool { return old.lo < s.hi && s.lo < old.hi })
+	s := m.coming[i]
+	m.coming = slices.Delete(m.coming, i, i+1)
+	m.clear(s.lo, s.hi)
 	m.stacks = append(m.stacks, s)
+}
+
+// clear forgets the stacks between two addresses.
+func (m *memory) clear(lo, hi uint64) {
+	m.stacks = slices.DeleteFunc(m.stacks, func(s stack) bool { return s.lo < hi && lo < s.hi })
 }
 
 // object names an address. by is false if the name depends on the address.
@@ -132,10 +149,8 @@ func (m *memory) object(address uint64) (o trace.Object, by bool) {
 			return trace.MakeObject(trace.RegionGlobal, i, address-s.base), true
 		}
 	}
-	for _, s := range m.stacks {
-		if address >= s.lo && address < s.hi {
-			return trace.MakeObject(trace.RegionStack, s.thread, s.hi-address), true
-		}
+	if o, ok := inStack(m.stacks, address); ok {
+		return o, true
 	}
 	switch {
 	case address >= m.main.lo && address < m.main.top && m.main.hi != 0 && address < m.main.hi:
@@ -143,14 +158,32 @@ func (m *memory) object(address uint64) (o trace.Object, by bool) {
 	case address >= m.main.lo && address < m.main.top:
 		return trace.MakeObject(trace.RegionStack, 0, aboveMain+m.main.top-address), true
 	case m.vectors != 0 && address >= m.vectors && address < m.strings:
-		address = trace.ArgumentVectors + address - m.vectors
-		return trace.MakeObject(trace.RegionOther, int(address>>otherBits), address), true
+		return other(trace.ArgumentVectors + address - m.vectors), true
 	case m.strings != 0 && address >= m.strings && address < m.stringsEnd:
-		address = trace.ArgumentStrings + address - m.strings
-		return trace.MakeObject(trace.RegionOther, int(address>>otherBits), address), true
+		return other(trace.ArgumentStrings + address - m.strings), true
 	}
-	address = m.elsewhere(address)
-	return trace.MakeObject(trace.RegionOther, int(address>>otherBits), address), false
+	place := m.elsewhere(address)
+	if place == address {
+		if o, ok := inStack(m.coming, address); ok {
+			return o, true
+		}
+	}
+	return other(place), false
+}
+
+// inStack names a place in one of the stacks.
+func inStack(stacks []stack, address uint64) (trace.Object, bool) {
+	for _, s := range stacks {
+		if address >= s.lo && address < s.hi {
+			return trace.MakeObject(trace.RegionStack, s.thread, s.hi-address), true
+		}
+	}
+	return 0, false
+}
+
+// other names a place outside of all regions.
+func other(address uint64) trace.Object {
+	return trace.MakeObject(trace.RegionOther, int(address>>otherBits), address)
 }
 
 // otherBits are the bits of an offset: an address outside of all regions has more.

@@ -73,6 +73,7 @@ const (
 	kindSemPost
 	kindMap
 	kindUnmap
+	kindCreated
 	kinds
 )
 

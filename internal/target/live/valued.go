@@ -46,6 +46,10 @@ func (v *valued) only(e *event) bool {
 		default:
 			v.main.hi = e.object
 		}
+		v.created(e.thread)
+		return true
+	case kindCreated:
+		v.created(int(e.value))
 		return true
 	case kindEnd:
 		return true // see ended
@@ -82,7 +86,7 @@ func (v *valued) complete(e *event, x *trace.Event) {
 	case kindMalloc:
 		v.allocated(e.object, e.value)
 	case kindCreate:
-		v.created(int(e.value))
+		v.creating(int(e.value))
 	}
 	if e.kind != kindStart {
 		x.Object, _ = v.object(e.object)
