@@ -61,12 +61,7 @@ type DeterminismOptions struct {
 // executions. A reversal is reported only if an execution shows it.
 func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trace, opts DeterminismOptions) (*Determinism, error) {
 	d := &Determinism{Answer: reversible.Undecided}
-	h := t.Header()
-	switch {
-	case h.Target == "go":
-		d.Why = "goroutines are not modelled: the check is for C and C++ programs"
-		return d, nil
-	case !h.Instrumented:
+	if !t.Header().Instrumented {
 		d.Why = "the program was not compiled with heddle cc, so its memory accesses are not seen"
 		return d, nil
 	}
@@ -194,12 +189,19 @@ func threadEvents(t *trace.Trace) map[uint64][]int {
 	for i := range t.Events {
 		ev := &t.Events[i]
 		switch ops.Does(ev.Op) {
-		case ops.None, ops.Announce: // yields, and queueing for a lock, depend on the schedule
+		case ops.None, ops.Announce, ops.Continue: // yields, queueing for a lock, and whether a goroutine waits, depend on the schedule
 			continue
+		case ops.Finish: // main may end the program first
+			if t.Header.Target == "go" {
+				continue
+			}
 		case ops.Join:
 			if ops.Of(ev.Op).Done(ev) {
 				unjoined--
 			}
+		}
+		if ops.Of(ev.Op).Of == ops.SyncVar { // what a goroutine that waits does for the other
+			continue
 		}
 		if _, ok := ev.Child(); ok {
 			unjoined++

@@ -16,7 +16,10 @@
 //   - a condition wait ends after the signal or broadcast that ended it in the trace;
 //   - a semaphore's count never becomes negative;
 //   - a heap block is accessed after its allocation. Blocks that had the same address at different
-//     times are different memory.
+//     times are different memory;
+//   - the n-th receive from a channel of Go has the value of the n-th send, since goroutines that wait are served in
+//     the order of their arrival. The channel's capacity is not known, so a send never has to wait;
+//   - a call of WaitGroup.Wait returns when what belongs to the calls of Add before it is done (type group).
 //
 // Memory is sequentially consistent. Time does not pass in the model: a sleep orders nothing.
 //
@@ -32,6 +35,8 @@
 //     in the memory that they guard;
 //   - they reach one pthread_once, and one of them runs the function;
 //   - they arrive at a barrier that more threads use than it waits for;
+//   - they send on one channel, or both receive from it, and more than one goroutine does, or one closes it;
+//   - one calls WaitGroup.Wait, and the other adds to the counter, unless Wait has to wait for it in either order;
 //   - one initialises or destroys the object that the other operates on;
 //   - one ends the execution, and the other is not merely the end of a thread.
 //
@@ -57,8 +62,8 @@
 //
 // # What is not modelled
 //
-// Signals, timers, timed-out waits, descriptors, futexes, cancellation, child processes and
-// goroutines. Such an event counts as dependent on every event of other threads, so that an answer
+// Signals, timers, timed-out waits, descriptors, futexes, cancellation, child processes, and of Go select, operations that are
+// tried, and all of package sync but Mutex, RWMutex and WaitGroup. Such an event counts as dependent on every event of other threads, so that an answer
 // that the condition holds never rests on its order. But that is a guess, so a pair with such an event
 // cannot make the condition fail either: if it may be reversible, and no other pair is, the answer is
 // Undecided.

@@ -67,12 +67,15 @@ type model struct {
 }
 
 // aspect is what of an object a dependence is about.
-type aspect uint8
+type aspect uint32
 
 const (
 	state     aspect = iota // what its operations show of it
 	life                    // its initialisation
 	execution               // no object: the end of the execution, and events that are not modelled
+	sends                   // of a channel: which goroutine sends next
+	receives                // and which receives next
+	waiter                  // the first of those of a sync.WaitGroup, one for each goroutine that waits for it
 )
 
 type aspectOf struct {
@@ -90,6 +93,7 @@ type scan struct {
 	signals map[trace.Object]bool                    // conditions that are signalled, rather than broadcast
 	users   map[trace.Object]map[trace.ThreadID]bool // threads at a barrier
 	size    map[trace.Object]uint64                  // of a barrier; 0 if it changes
+	goScan
 }
 
 // shows reports whether an operation tells its thread the state of a lock or semaphore.
@@ -104,7 +108,7 @@ func shows(spec *ops.Spec, ev *trace.Event) bool {
 }
 
 func scanned(t *trace.Trace) *scan {
-	s := &scan{map[trace.Object]bool{}, map[trace.Object]map[trace.ThreadID]bool{}, map[trace.Object]bool{}, map[trace.Object]map[trace.ThreadID]bool{}, map[trace.Object]uint64{}}
+	s := &scan{map[trace.Object]bool{}, map[trace.Object]map[trace.ThreadID]bool{}, map[trace.Object]bool{}, map[trace.Object]map[trace.ThreadID]bool{}, map[trace.Object]uint64{}, scannedGo(t)}
 	for i := range t.Events {
 		ev := &t.Events[i]
 		spec := ops.Of(ev.Op)
@@ -177,6 +181,7 @@ type compiler struct {
 	onces      map[trace.Object]uint64
 	blocks     []block // by address
 	next       uint64  // base of the next block
+	goroutines
 }
 
 // compile returns the model of a trace.
@@ -187,7 +192,7 @@ func compile(t *trace.Trace) *model {
 		scan:  scanned(t), b: depend.NewBuilder(n),
 		holds: map[holdKey]held{}, waits: map[trace.ThreadID]int{}, lockOf: map[trace.Object]int32{}, semOf: map[trace.Object]int32{},
 		barriers: map[trace.Object]*barrier{}, woken: map[trace.ThreadID]uint64{}, broadcasts: map[trace.Object]uint64{}, onces: map[trace.Object]uint64{},
-		keys: map[aspectOf]uint64{}, next: heapBase,
+		keys: map[aspectOf]uint64{}, next: heapBase, goroutines: newGoroutines(),
 	}
 	for i := range t.Events {
 		c.i, c.ev = int32(i), &t.Events[i]
@@ -248,7 +253,10 @@ func (c *compiler) event() {
 	ev := c.ev
 	spec := ops.Of(ev.Op)
 	if ev.Op >= trace.OpGo {
-		c.unknown()
+		c.goroutine(spec)
+		return
+	}
+	if c.ofChannel() {
 		return
 	}
 	done := spec.Done(ev)
@@ -327,9 +335,7 @@ func (c *compiler) event() {
 
 // unknown adds the effects of an event that is not modelled.
 func (c *compiler) unknown() {
-	c.inexact[c.i] = true
 	spec := ops.Of(c.ev.Op)
-	c.strange[c.ev.Op.String()]++
 	switch spec.Does {
 	case ops.Acquire, ops.AcquireShared: // the hold, which a later release ends
 		if spec.Done(c.ev) {
@@ -346,6 +352,13 @@ func (c *compiler) unknown() {
 	case ops.Abandon:
 		c.release(c.ev.Object, true)
 	}
+	c.opaque()
+}
+
+// opaque makes an event dependent on every event of other threads.
+func (c *compiler) opaque() {
+	c.inexact[c.i] = true
+	c.strange[c.ev.Op.String()]++
 	c.change(0, execution)
 }
 

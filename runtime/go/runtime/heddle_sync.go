@@ -51,10 +51,14 @@ func hdChan(op uint16, c *hchan, block bool) {
 	if t == nil {
 		return
 	}
-	if !block && hdWouldWait(c, op == hdOpChanSend) {
-		hdFruitless(t, 0)
+	attempt := uint64(0) // a select with one case and a default
+	if !block {
+		attempt = 1
+		if hdWouldWait(c, op == hdOpChanSend) {
+			hdFruitless(t, 0)
+		}
 	}
-	hdPointAt(op, uintptr(unsafe.Pointer(c)), 0, 0, 0, sys.GetCallerPC(), hdDepth(getcallerfp()))
+	hdPointAt(op, uintptr(unsafe.Pointer(c)), 0, attempt, 0, sys.GetCallerPC(), hdDepth(getcallerfp()))
 }
 
 // hdWouldWait reports whether a send or receive would block now.
