@@ -20,8 +20,8 @@ type compareCommand struct {
 func (c *compareCommand) Help() string {
 	return `Compares the traces thread by thread and event by event, in the names that heddle sanitize gives.
 The deviation is none; data, if an instruction had another value; address, if it accessed another
-place; or control, if another instruction was executed. Within a thread, nothing after a control
-deviation is compared. The outcome is benign (the same ending and output), silent
+place; or control, if another instruction was executed. After a control deviation, the comparison
+goes on where the thread does the same again. The outcome is benign (the same ending and output), silent
 data corruption (only the output differs), crash, hang, or detected (another exit status). Traces of two builds are compared by source
 lines and variables. Ends with 1 if the executions deviate.`
 }

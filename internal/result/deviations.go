@@ -36,7 +36,13 @@ type ThreadDeviation struct {
 	Address  int             `json:"address"`
 	Contents int             `json:"contents"` // events with other contents of a range
 	First    *DeviationEvent `json:"first,omitempty"`
+	// Control is the first deviation of the control flow, and Controls how many there are. After Rejoined of them the
+	// executions became the same again, Skipped golden events and Extra events of the other execution later.
 	Control  *DeviationEvent `json:"control,omitempty"`
+	Controls int             `json:"controls"`
+	Rejoined int             `json:"rejoined"`
+	Skipped  int             `json:"skipped"`
+	Extra    int             `json:"extra"`
 	Spread   []int           `json:"spread,omitempty"`
 }
 
@@ -205,6 +211,7 @@ func DeviationsOf(c *canonical.Comparison, builds bool, golden, other *Canonical
 			Thread: t.Name, Golden: t.Golden, Other: t.Other, Compared: t.Compared,
 			Data: t.Count[canonical.Data], Address: t.Count[canonical.Address], Contents: t.Contents,
 			First: event(t.Name, t.First), Control: event(t.Name, t.Control),
+			Controls: t.Count[canonical.Control], Rejoined: t.Rejoined, Skipped: t.Skipped, Extra: t.Extra,
 		}
 		if t.First != nil {
 			row.Spread = t.Spread[:]
@@ -245,10 +252,7 @@ func (d *Deviations) Print(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%-8s %s\n", t.Thread, spreadText(t.Spread))
 		fmt.Fprintf(w, "         %s of %s compared; %s in data, %s in address", wording.Thousands(t.Compared), wording.Count(t.Golden, "event"), wording.Thousands(t.Data), wording.Thousands(t.Address))
-		if t.Control != nil {
-			fmt.Fprintf(w, "; control deviates at event %s, and nothing after it is compared", wording.Thousands(t.Control.Event))
-		}
-		fmt.Fprintln(w)
+		fmt.Fprintln(w, t.control())
 	}
 	if same > 0 {
 		fmt.Fprintf(w, "%s without deviation\n", wording.Count(same, "thread"))
@@ -256,6 +260,24 @@ func (d *Deviations) Print(w io.Writer) {
 	if contents > 0 && d.Deviation != canonical.Data.String() {
 		fmt.Fprintf(w, "ranges of memory with other contents, which may have no cause: %s\n", wording.Thousands(contents))
 	}
+}
+
+// control says where the control flow of a thread deviates.
+func (t *ThreadDeviation) control() string {
+	if t.Control == nil {
+		return ""
+	}
+	s := "; control deviates at event " + wording.Thousands(t.Control.Event)
+	if t.Controls > 1 {
+		s = fmt.Sprintf("; control deviates %s times, first at event %s", wording.Thousands(t.Controls), wording.Thousands(t.Control.Event))
+	}
+	if t.Rejoined > 0 {
+		s += fmt.Sprintf(": %s missing, %s added", wording.Count(t.Skipped, "event"), wording.Thousands(t.Extra))
+	}
+	if t.Rejoined < t.Controls {
+		s += fmt.Sprintf(", and nothing after event %s is compared", wording.Thousands(max(t.Compared-1, 0)))
+	}
+	return s
 }
 
 func (e *ComparedEvent) text() string {

@@ -217,7 +217,7 @@ func TestCompare(t *testing.T) {
 	b = twoThreads([2]int{0, 1}, 7)
 	b.t.Events[5].Site++
 	c = compare(t, golden, b.sanitized(t))
-	if th := c.Threads[1]; c.Deviation != Control || th.Compared != 3 || th.Count != [4]int{2, 0, 0, 1} || th.Control != th.First {
+	if th := c.Threads[1]; c.Deviation != Control || th.Compared != 4 || th.Count != [4]int{3, 0, 0, 1} || th.Control != th.First || th.Skipped != 1 || th.Extra != 1 {
 		t.Errorf("another instruction: %+v", c)
 	}
 	// A thread with fewer events, and one that does not exist, on either side.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -63,11 +64,16 @@ type Comparison struct {
 type ThreadComparison struct {
 	Name          string
 	Golden, Other int // events
-	// Compared is the number of golden events that were compared: all up to a control deviation.
+	// Compared is the number of golden events up to which the thread was compared: all, or those up to a control deviation
+	// after which the executions do not become the same again.
 	Compared int
-	Count    [Control + 1]int // events by how they deviate; Count[Same] are equal
+	Count    [Control + 1]int // pairs of events by how they deviate; Count[Same] are equal
 	First    *Difference      // nil for none
-	Control  *Difference      // where the control flow deviates; nil if it does not
+	Control  *Difference      // where the control flow deviates first; nil if it does not
+	// Rejoined counts the control deviations after which the executions became the same again.
+	Rejoined int
+	// Skipped and Extra are the events of the golden and of the other execution that were passed over until then.
+	Skipped, Extra int
 	// Contents counts the events that are equal but for the contents of a range of one size, which may differ without a
 	// cause (contentsMark). They deviate only if the executions have different outcomes and nothing else does,
 	// and are otherwise counted as Same.
@@ -83,7 +89,7 @@ type ThreadComparison struct {
 // exist: the thread had ended, or was never created.
 type Difference struct {
 	Kind          Deviation
-	Event         int // of the thread, from 0
+	Event         int // of the golden thread, from 0
 	Golden, Other Event
 	Index         int // of Other's event in its trace; -1 if it is not known
 }
@@ -108,10 +114,9 @@ type Names interface {
 	Place(place string) string
 }
 
-// Compare compares an execution with the golden one, thread by thread, event by event. Within a
-// thread, events are compared up to the first control deviation: after it, no event of one
-// execution corresponds to any of the other by its position, so the rest is counted as not
-// compared. golden and other translate names, and may be nil. If only one execution has entries and
+// Compare compares an execution with the golden one, thread by thread, event by event. After a
+// control deviation, it goes on where the events of the thread become the same again (rejoin.go), if they do. golden and
+// other translate names, and may be nil. If only one execution has entries and
 // exits of functions, they are not compared.
 func Compare(ctx context.Context, a, b *Execution, golden, other Names) (*Comparison, error) {
 	c := &Comparison{First: -1, Ordered: b.store != nil, Outcome: outcome(&a.Ending, &b.Ending)}
@@ -139,25 +144,41 @@ func Compare(ctx context.Context, a, b *Execution, golden, other Names) (*Compar
 		pairs = append(pairs, p)
 	}
 	c.Threads = make([]ThreadComparison, len(pairs))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, p := range pairs {
-		group.Go(func() (err error) {
-			t := &threadComparer{ctx: ctx, golden: golden, other: other}
-			if p.a != nil {
-				t.Name, t.Golden, t.a = p.a.Name, p.a.Events, a.lines(p.a)
-			}
-			if p.b != nil {
-				t.Name, t.Other, t.b = p.b.Name, p.b.Events, b.lines(p.b)
-			}
-			if a.Functions != b.Functions {
-				t.a, t.b = withoutCalls(t.a), withoutCalls(t.b)
-			}
-			c.Threads[i], err = t.run()
-			return err
-		})
+	all := func(blocks shifts) (found shifts, err error) {
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(runtime.GOMAXPROCS(0))
+		each := make([]shifts, len(pairs))
+		for i, p := range pairs {
+			group.Go(func() (err error) {
+				each[i] = shifts{}
+				t := &threadComparer{ctx: ctx, golden: golden, other: other, blocks: blocks, found: each[i]}
+				var x, y lines
+				if p.a != nil {
+					t.Name, t.Golden, x = p.a.Name, p.a.Events, a.lines(p.a)
+				}
+				if p.b != nil {
+					t.Name, t.Other, y = p.b.Name, p.b.Events, b.lines(p.b)
+				}
+				if a.Functions != b.Functions {
+					x, y = withoutCalls(x), withoutCalls(y)
+				}
+				t.a, t.b = &ahead{lines: x, key: keyOf(golden)}, &ahead{lines: y, key: keyOf(other)}
+				c.Threads[i], err = t.run()
+				return err
+			})
+		}
+		err = group.Wait()
+		found = shifts{}
+		for _, s := range each {
+			maps.Copy(found, s)
+		}
+		return found, err
 	}
-	if err := group.Wait(); err != nil {
+	blocks, err := all(nil)
+	if err == nil && len(blocks) > 0 { // which block is which is known now
+		_, err = all(blocks)
+	}
+	if err != nil {
 		return nil, err
 	}
 	blamed := c.Outcome != Benign && !slices.ContainsFunc(c.Threads, func(t ThreadComparison) bool { return t.First != nil })
@@ -215,19 +236,21 @@ type threadComparer struct {
 	ThreadComparison
 	ctx           context.Context
 	golden, other Names
-	a, b          lines // nil: the thread does not exist
+	a, b          *ahead
+	blocks        shifts // of all threads; nil while they are not known
+	found         shifts // of this thread
 }
 
 func (t *threadComparer) run() (ThreadComparison, error) {
-	for i := 0; ; i++ {
-		if i&(1<<14-1) == 0 && t.ctx.Err() != nil {
+	for i, steps := 0, 0; ; i, steps = i+1, steps+1 {
+		if steps&(1<<14-1) == 0 && t.ctx.Err() != nil {
 			return t.ThreadComparison, context.Cause(t.ctx)
 		}
-		x, _, err := next(t.a)
+		x, was, err := t.a.next()
 		if err != nil {
 			return t.ThreadComparison, err
 		}
-		y, index, err := next(t.b)
+		y, index, err := t.b.next()
 		switch {
 		case err != nil:
 			return t.ThreadComparison, err
@@ -235,7 +258,7 @@ func (t *threadComparer) run() (ThreadComparison, error) {
 			return t.ThreadComparison, nil
 		}
 		kind, g, o := t.difference(x, y)
-		part := min(i*Buckets/max(t.Golden, 1), Buckets-1)
+		part := t.part(i)
 		if kind == Data && g.Size == o.Size && strings.HasPrefix(g.Value, string(contentsMark)) {
 			kind = Same
 			t.Contents++
@@ -248,20 +271,63 @@ func (t *threadComparer) run() (ThreadComparison, error) {
 		if x != nil {
 			t.Compared++
 		}
+		if t.Rejoined > 0 && kind != Control {
+			t.match(x, y)
+		}
 		if kind == Same {
 			continue
 		}
 		t.Spread[part]++
-		if kind == Control || t.First == nil {
-			d := &Difference{Kind: kind, Event: i, Golden: g, Other: o, Index: index}
-			t.First = cmp.Or(t.First, d)
-			if kind == Control {
-				t.Control = d
-				return t.ThreadComparison, nil
-			}
+		d := &Difference{Kind: kind, Event: i, Golden: g, Other: o, Index: index}
+		t.First = cmp.Or(t.First, d)
+		if kind != Control {
+			continue
 		}
+		t.Control = cmp.Or(t.Control, d)
+		if x == nil || y == nil {
+			return t.ThreadComparison, nil
+		}
+		t.a.unread(x, was)
+		t.b.unread(y, index)
+		skipped, extra, ok, err := rejoin(t.a, t.b)
+		if err != nil || !ok {
+			return t.ThreadComparison, err
+		}
+		t.passOver(i, skipped, extra)
+		i += skipped - 1
 	}
 }
+
+// part is the part of the thread in which a golden event is.
+func (t *threadComparer) part(event int) int { return min(event*Buckets/max(t.Golden, 1), Buckets-1) }
+
+// passOver passes over events on the way to where the executions are the same again.
+func (t *threadComparer) passOver(from, skipped, extra int) {
+	for k := range skipped {
+		if k > 0 { // the first has been counted
+			t.Spread[t.part(from+k)]++
+		}
+	}
+	for _, e := range t.b.queue[:extra] {
+		t.found.passOver(e.line)
+	}
+	t.a.queue, t.b.queue = t.a.queue[skipped:], t.b.queue[extra:]
+	t.Rejoined++
+	t.Skipped += skipped
+	t.Extra += extra
+	t.Compared += skipped - 1
+}
+
+// match notes which block an allocation makes.
+func (t *threadComparer) match(x, y []byte) {
+	if !bytes.HasPrefix(y, mallocs) {
+		return
+	}
+	a, b := split(x), split(y)
+	t.found.match(&a, &b)
+}
+
+var mallocs = []byte(opName(trace.OpMalloc) + " ")
 
 func next(l lines) ([]byte, int, error) {
 	if l == nil {
@@ -304,14 +370,14 @@ func opName(op trace.Op) string { return strings.ReplaceAll(op.String(), " ", "-
 
 // difference classifies a pair of lines, nil for none. It splits only lines that differ.
 func (t *threadComparer) difference(x, y []byte) (Deviation, Event, Event) {
-	if bytes.Equal(x, y) && t.golden == nil && t.other == nil {
+	if bytes.Equal(x, y) && t.golden == nil && t.other == nil && t.blocks == nil {
 		return Same, Event{}, Event{}
 	}
 	a, b := split(x), split(y)
 	switch {
 	case x == nil || y == nil, a.Op != b.Op, a.Size != b.Size && !slices.Contains(sized, a.Op), siteOf(t.golden, &a) != siteOf(t.other, &b):
 		return Control, a, b
-	case placeOf(t.golden, a.Place) != placeOf(t.other, b.Place):
+	case placeOf(t.golden, a.Place) != t.otherPlace(b.Place):
 		return Address, a, b
 	case a.Size != b.Size, !t.equalValues(a.Value, b.Value):
 		return Data, a, b
@@ -321,7 +387,7 @@ func (t *threadComparer) difference(x, y []byte) (Deviation, Event, Event) {
 
 // equalValues compares values, whose words may be pointers.
 func (t *threadComparer) equalValues(a, b string) bool {
-	if a == b {
+	if a == b && t.blocks == nil {
 		return true
 	}
 	return slices.EqualFunc(strings.Fields(a), strings.Fields(b), func(a, b string) bool {
@@ -330,7 +396,7 @@ func (t *threadComparer) equalValues(a, b string) bool {
 		if !ok || !both {
 			return a == b
 		}
-		return from == to && placeOf(t.golden, x) == placeOf(t.other, y)
+		return from == to && placeOf(t.golden, x) == t.otherPlace(y)
 	})
 }
 
@@ -346,6 +412,15 @@ func placeOf(n Names, s string) string {
 		return s
 	}
 	return n.Place(s)
+}
+
+// otherPlace is the golden execution's name of a place of the other one.
+func (t *threadComparer) otherPlace(place string) string {
+	place = placeOf(t.other, place)
+	if t.blocks == nil {
+		return place
+	}
+	return t.blocks.place(place)
 }
 
 func split(line []byte) (e Event) {

@@ -20,7 +20,7 @@ func comparison(name string) Comparison {
 		"deviation": "control", "outcome": "silent data corruption", "ordered": true, "first": first,
 		"threads": []any{
 			map[string]any{"thread": "T0", "golden": 40, "other": 40, "compared": 40, "data": 5, "address": 0, "contents": 0, "first": first, "spread": []int{0, 0, 5, 0}},
-			map[string]any{"thread": "T0.1", "golden": 20, "other": 6, "compared": 7, "data": 0, "address": 0, "contents": 0, "first": control, "control": control, "spread": []int{0, 1, 0, 0}},
+			map[string]any{"thread": "T0.1", "golden": 20, "other": 6, "compared": 7, "data": 0, "address": 0, "contents": 0, "first": control, "control": control, "controls": 2, "rejoined": 1, "skipped": 3, "extra": 1200, "spread": []int{0, 1, 0, 0}},
 			map[string]any{"thread": "T0.2", "golden": 20, "other": 20, "compared": 20, "data": 0, "address": 0, "contents": 0},
 		},
 	}}
@@ -57,7 +57,7 @@ func TestComparison(t *testing.T) {
 		t.Errorf("what is not compared begins at %v, want 7/20 of 500", got)
 	}
 	b.keys("j")
-	if got := text(".detail"); !strings.Contains(got, "The first deviation of T0.1") || !strings.Contains(got, "no event") {
+	if got := text(".detail"); !strings.Contains(got, "The first deviation of T0.1") || !strings.Contains(got, "no event") || !strings.Contains(got, "control deviates 2 times3 events missing, 1,200 added") || !strings.Contains(got, "is not compared") {
 		t.Errorf("the deviation of T0.1 is %q", got)
 	}
 	b.keys("j")

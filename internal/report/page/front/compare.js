@@ -34,7 +34,7 @@ class Comparison {
           el('li', {}, el('i', {style: 'background:var(--good-paper)'}), 'equal'),
           el('li', {}, el('i', {style: 'background:var(--bolt)'}), 'some of the events deviate; the fuller, the more'),
           el('li', {}, el('i', {style: 'border:2px solid var(--alarm);width:3px'}), 'first deviation of the thread'),
-          el('li', {}, el('i', {style: 'background:repeating-linear-gradient(45deg, var(--faint) 0 1px, transparent 1px 5px)'}), 'not compared: after a deviation in control, no event corresponds to any of the other execution')),
+          el('li', {}, el('i', {style: 'background:repeating-linear-gradient(45deg, var(--faint) 0 1px, transparent 1px 5px)'}), 'not compared: after a deviation in control, the executions do not become the same again')),
         this.detail));
     this.choose(this.chosen);
     document.addEventListener('keydown', (e) => {
@@ -79,6 +79,11 @@ class Comparison {
     if (t.first) {
       const origin = first && first.thread === t.thread;
       pair(origin ? (ordered ? 'Where it began' : 'The first deviation') : `The first deviation of ${t.thread}`, t.first);
+    }
+    if (t.controls > 0) {
+      parts.push(el('p', {class: 'facts'}, el('span', {}, `control deviates ${count(t.controls, 'time')}`),
+        t.rejoined > 0 ? el('span', {}, `${count(t.skipped, 'event')} missing, ${t.extra.toLocaleString('en')} added until the executions are the same again`) : null,
+        t.rejoined < t.controls ? el('span', {}, 'what follows the last deviation is not compared') : null));
     }
     if (t.control && (!t.first || t.control.event !== t.first.event)) pair(`Where the control flow of ${t.thread} deviates`, t.control);
     if (parts.length === 0) parts.push(el('p', {}, `${t.thread} does not deviate.`));
