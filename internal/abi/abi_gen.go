@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 18
+	AbiVersion      = 19
 	PointsVersion   = 9
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -36,6 +36,11 @@ const (
 	ClassPost   = 11
 	ClassSync   = 12
 	ClassEnd    = 13
+)
+
+// enum
+const (
+	OrderAlways = 1
 )
 
 // enum hd_op

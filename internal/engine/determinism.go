@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -63,6 +64,10 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 	d := &Determinism{Answer: reversible.Undecided}
 	if !t.Header().Instrumented {
 		d.Why = "the program was not compiled with heddle cc, so its memory accesses are not seen"
+		return d, nil
+	}
+	if slices.ContainsFunc(recorded.Modules, func(m trace.Module) bool { return strings.HasPrefix(path.Base(m.Path), "libomp") }) {
+		d.Why = "what LLVM's library for OpenMP does for itself depends on the schedule: compile the program with gcc"
 		return d, nil
 	}
 	plan, err := ReplayPlan(t, recorded)
@@ -200,7 +205,8 @@ func threadEvents(t *trace.Trace) map[uint64][]int {
 				unjoined--
 			}
 		}
-		if ops.Of(ev.Op).Of == ops.SyncVar { // what a goroutine that waits does for the other
+		switch ops.Of(ev.Op).Of {
+		case ops.SyncVar, ops.Futex: // what a goroutine that waits does for the other; whether a library had to wait
 			continue
 		}
 		if _, ok := ev.Child(); ok {

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 18,
+  HD_ABI_VERSION = 19,
   HD_POINTS_VERSION = 9,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -207,13 +207,16 @@ enum hd_class {
   HD_OP(CORO_SWITCH,   302, "coroutine switch",   NONE)  /* never a scheduling decision; value = number of the goroutine that continues */ \
   HD_OP(EXTERNAL,      303, "outside world",      NONE)  /* never a scheduling decision; a long system call, or a wait for the network */ \
   HD_OP(PARK,          304, "park",               NONE)  /* not an event: names, in a RESUME or a waiter, a wait inside Go's runtime that has no other operation */ \
-  /* Also in C programs, for the order that libraries without access hooks establish (libraries/) */ \
+  /* Also in C programs, for the order that libraries without access hooks establish (libraries/); value = HD_ORDER_ALWAYS or 0 */ \
   HD_OP(ACQUIRE,       308, "acquire",            ACQ) \
   HD_OP(RELEASE,       309, "release",            REL)   /* replaces earlier releases to the object */ \
   HD_OP(RELEASE_MERGE, 310, "release merge",      REL)   /* adds to earlier releases */ \
   HD_OP(RELEASE_ACQUIRE,311,"release acquire",    SYNC)  /* acquires, then releases */ \
   HD_OP(TEST_END,      312, "test end",           NONE)  /* the test's function and its clean-ups have returned */ \
   HD_OP(TEST_FAIL,     313, "test fails",         NONE)  /* the first Error, Fatal or Fail */
+
+// Value of an ACQUIRE or RELEASE_MERGE in a C program: in every schedule, the release comes before the acquire.
+enum { HD_ORDER_ALWAYS = 1 };
 
 enum hd_op {
 #define HD_OP(name, num, text, cls) HD_OP_##name = num,

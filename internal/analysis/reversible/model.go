@@ -159,6 +159,7 @@ type block struct {
 	from, to uint64 // bytes, as trace.Object.Bytes numbers them
 	base     uint64
 	token    uint64 // of the allocation
+	library  bool   // allocated by libgomp
 }
 
 // compiler turns a trace into a model.
@@ -182,6 +183,7 @@ type compiler struct {
 	blocks     []block // by address
 	next       uint64  // base of the next block
 	goroutines
+	openMP
 }
 
 // compile returns the model of a trace.
@@ -192,7 +194,7 @@ func compile(t *trace.Trace) *model {
 		scan:  scanned(t), b: depend.NewBuilder(n),
 		holds: map[holdKey]held{}, waits: map[trace.ThreadID]int{}, lockOf: map[trace.Object]int32{}, semOf: map[trace.Object]int32{},
 		barriers: map[trace.Object]*barrier{}, woken: map[trace.ThreadID]uint64{}, broadcasts: map[trace.Object]uint64{}, onces: map[trace.Object]uint64{},
-		keys: map[aspectOf]uint64{}, next: heapBase, goroutines: newGoroutines(),
+		keys: map[aspectOf]uint64{}, next: heapBase, goroutines: newGoroutines(), openMP: newOpenMP(t),
 	}
 	for i := range t.Events {
 		c.i, c.ev = int32(i), &t.Events[i]
@@ -252,11 +254,16 @@ func (c *compiler) key(at trace.Object, a aspect) uint64 {
 func (c *compiler) event() {
 	ev := c.ev
 	spec := ops.Of(ev.Op)
-	if ev.Op >= trace.OpGo {
+	switch {
+	case spec.Of == ops.SyncVar && c.t.Header.Target != "go":
+		c.order()
+		return
+	case ev.Op >= trace.OpGo:
 		c.goroutine(spec)
 		return
-	}
-	if c.ofChannel() {
+	case c.ofChannel():
+		return
+	case c.ofLibrary(spec): // which may be waiting for work when the program ends
 		return
 	}
 	done := spec.Done(ev)
@@ -401,7 +408,7 @@ func (c *compiler) allocate() {
 	if c.ev.Object.Region() != trace.RegionHeap {
 		return
 	}
-	b := block{from: from, to: from + n, base: c.next, token: c.post()}
+	b := block{from: from, to: from + n, base: c.next, token: c.post(), library: c.isLibrary(c.ev.Site.Module())}
 	c.next += (n + 31) &^ 15
 	lo, _ := slices.BinarySearchFunc(c.blocks, from, func(b block, at uint64) int {
 		if b.to <= at {

@@ -73,13 +73,13 @@ UNCHUNKED(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
   HD_LIBRARY(void, name, (void), ()) { \
     hd_barrier_arrive(); \
     REAL_LIBRARY(name)(); \
-    hd_barrier_leave(); \
+    hd_barrier_leave(false); \
   }
 #define BARRIER_CANCEL(name) \
   HD_LIBRARY(bool, name, (void), ()) { \
     hd_barrier_arrive(); \
     bool cancelled = REAL_LIBRARY(name)(); \
-    hd_barrier_leave(); \
+    hd_barrier_leave(cancelled); \
     return cancelled; \
   }
 BARRIER(GOMP_barrier)
@@ -92,7 +92,7 @@ BARRIER_CANCEL(GOMP_sections_end_cancel)
 HD_LIBRARY(void, GOMP_workshare_task_reduction_unregister, (bool cancelled), (cancelled)) {
   hd_barrier_arrive();
   REAL_LIBRARY(GOMP_workshare_task_reduction_unregister)(cancelled);
-  hd_barrier_leave();
+  hd_barrier_leave(cancelled);
 }
 
 // ---- single with copyprivate: the first thread gets NULL, and passes its values to the others
@@ -109,7 +109,7 @@ HD_LIBRARY(void, GOMP_single_copy_end, (void *data), (data)) {
 
 // ---- ordered
 HD_LIBRARY(void, GOMP_ordered_start, (void), ()) {
-  hd_team_turn();
+  hd_ordered_arrive();
   REAL_LIBRARY(GOMP_ordered_start)();
   hd_ordered_begin();
 }

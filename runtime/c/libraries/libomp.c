@@ -88,7 +88,7 @@ static void sync_region(int kind, int endpoint, union data *parallel, union data
   if (!hd_active()) return;
   at(pc);
   if (is_barrier(kind) && endpoint == BEGIN) hd_barrier_arrive();
-  else if (is_barrier(kind)) hd_barrier_leave();
+  else if (is_barrier(kind)) hd_barrier_leave(true); // nothing says that it was not
   else if (kind == TASKWAIT && endpoint == END) hd_task_wait();
   else if (kind == TASKGROUP && endpoint == BEGIN) hd_group_begin();
   else if (kind == TASKGROUP) hd_group_end();
@@ -205,7 +205,7 @@ const struct hd_registration hd_libomp = { .begin = begin, .thread_exits = exits
 
 // ---- events that OMPT reports too late, or not at all
 HD_LIBRARY(void, __kmpc_ordered, (void *where, int thread), (where, thread)) {
-  hd_team_turn();
+  hd_ordered_arrive();
   REAL_LIBRARY(__kmpc_ordered)(where, thread);
   hd_ordered_begin();
 }
@@ -214,7 +214,7 @@ HD_LIBRARY(void, __kmpc_end_ordered, (void *where, int thread), (where, thread))
   REAL_LIBRARY(__kmpc_end_ordered)(where, thread);
 }
 HD_LIBRARY(void, __kmpc_doacross_wait, (void *where, int thread, const int64_t *iteration), (where, thread, iteration)) {
-  hd_team_turn();
+  hd_ordered_arrive();
   REAL_LIBRARY(__kmpc_doacross_wait)(where, thread, iteration);
   hd_ordered_begin();
 }

@@ -14,9 +14,14 @@ bool hd_library_loaded(uint32_t kinds); // one of these
 // ---- order.c: the order that a library establishes. Objects are addresses used for nothing else.
 void hd_order_release(const void *object); // the thread's operations so far happen before those after an acquire
 void hd_order_acquire(const void *object);
+// The same, of an order that the library establishes in every schedule.
+void hd_order_always_release(const void *object);
+void hd_order_always_acquire(const void *object);
 // A scheduling point at which the order of arrival determines what a thread gets from the library, for
 // instance a loop's next iterations. It orders nothing. *turns counts the arrivals.
 void hd_order_turn(const void *object, uint32_t *turns);
+// A scheduling point at which it does not: the library has threads pass in an order of its own.
+void hd_order_pass(const uint32_t *never_written);
 
 // Interposes a library's function, as HD_INTERPOSE does for libc's; REAL_LIBRARY(name) is the
 // library's function. The body applies during an execution. The pc of all operations of the library

@@ -15,21 +15,21 @@ static void go_back(void) {
 }
 
 // ---- parallel regions
-void hd_team_fork(struct hd_team *team) { hd_order_release(&team->forked); }
+void hd_team_fork(struct hd_team *team) { hd_order_always_release(&team->forked); }
 
 void hd_team_enter(struct hd_place *place, struct hd_task *implicit, struct hd_team *team) {
-  hd_order_acquire(&team->forked);
+  hd_order_always_acquire(&team->forked);
   *implicit = (struct hd_task){ 0 };
   go_to(place, implicit, team);
 }
 
 void hd_team_leave(void) {
-  hd_order_release(&hd.cur->place->team->joined);
+  hd_order_always_release(&hd.cur->place->team->joined);
   go_back();
 }
 
 void hd_team_join(struct hd_team *team) {
-  hd_order_acquire(&team->joined);
+  hd_order_always_acquire(&team->joined);
   hd_order_acquire(&team->tasks);
 }
 
@@ -62,21 +62,26 @@ void hd_team_turn(void) {
 // No thread arrives at the round after next before all have left this one, so two objects suffice.
 void hd_barrier_arrive(void) {
   struct hd_place *p = region();
-  if (p) hd_order_release(&p->team->barrier[p->round & 1]);
+  if (p) hd_order_always_release(&p->team->barrier[p->round & 1]);
 }
 
-void hd_barrier_leave(void) {
+void hd_barrier_leave(bool cancelled) {
   struct hd_place *p = region();
   if (!p) return;
-  hd_order_acquire(&p->team->barrier[p->round++ & 1]);
+  const char *barrier = &p->team->barrier[p->round++ & 1];
+  if (cancelled) hd_order_acquire(barrier);
+  else hd_order_always_acquire(barrier);
   hd_order_acquire(&p->team->tasks);
 }
 
+void hd_ordered_arrive(void) {
+  if (region()) hd_order_pass(&region()->team->passes);
+}
 void hd_ordered_begin(void) {
-  if (region()) hd_order_acquire(&region()->team->ordered);
+  if (region()) hd_order_always_acquire(&region()->team->ordered);
 }
 void hd_ordered_end(void) {
-  if (region()) hd_order_release(&region()->team->ordered);
+  if (region()) hd_order_always_release(&region()->team->ordered);
 }
 
 // ---- tasks

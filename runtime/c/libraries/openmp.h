@@ -13,6 +13,7 @@ enum { HD_GROUPS = 16 }; // nested taskgroups of one task whose ends are disting
 
 struct hd_team {
   uint32_t turns;
+  uint32_t passes;          // never written
   char forked, joined, tasks, ordered, copied, barrier[2];
 };
 struct hd_task {
@@ -39,7 +40,8 @@ void hd_team_leave(void);
 // ---- inside a region; ignored elsewhere
 void hd_team_turn(void);
 void hd_barrier_arrive(void);
-void hd_barrier_leave(void);
+void hd_barrier_leave(bool cancelled); // the region may have been cancelled, and threads be missing
+void hd_ordered_arrive(void);
 void hd_ordered_begin(void);
 void hd_ordered_end(void);
 

@@ -13,17 +13,30 @@
 
 void hd_order_release(const void *object) { hd_note(hd.cur, HD_OP_RELEASE_MERGE, (uint64_t)object, 0, 0); }
 void hd_order_acquire(const void *object) { hd_note(hd.cur, HD_OP_ACQUIRE, (uint64_t)object, 0, 0); }
+void hd_order_always_release(const void *object) { hd_note(hd.cur, HD_OP_RELEASE_MERGE, (uint64_t)object, 0, HD_ORDER_ALWAYS); }
+void hd_order_always_acquire(const void *object) { hd_note(hd.cur, HD_OP_ACQUIRE, (uint64_t)object, 0, HD_ORDER_ALWAYS); }
 
-// Records the event of an atomic operation with relaxed order.
-void hd_order_turn(const void *object, uint32_t *turns) {
+// Both record the event of an atomic operation with relaxed order.
+static struct hd_thread *relaxed(uint16_t op, const void *object) {
   struct hd_thread *t = hd.cur;
-  hd_pend(t, HD_OP_ATOMIC_RMW, t->library_pc, (uint64_t)object);
-  t->pend.size = sizeof *turns;
+  hd_pend(t, op, t->library_pc, (uint64_t)object);
+  t->pend.size = sizeof(uint32_t);
   t->pend.flags = HD_EV_ATOMIC | __ATOMIC_RELAXED << 4;
   hd_point(t);
+  return t;
+}
+
+void hd_order_turn(const void *object, uint32_t *turns) {
+  struct hd_thread *t = relaxed(HD_OP_ATOMIC_RMW, object);
   t->pend.aux = (*turns)++;
   hd_progress(t);
   hd_commit(t, *turns, 0);
+}
+
+void hd_order_pass(const uint32_t *never_written) {
+  struct hd_thread *t = relaxed(HD_OP_ATOMIC_LOAD, never_written);
+  hd_progress(t);
+  hd_commit(t, 0, 0);
 }
 
 void hd_library_find(struct hd_library_function *f) {

@@ -11,11 +11,9 @@
 	.endm
 
 	.macro	loops kind
-	loop	\kind, static
 	loop	\kind, dynamic
 	loop	\kind, guided
 	loop	\kind, runtime
-	loop	\kind, ordered_static
 	loop	\kind, ordered_dynamic
 	loop	\kind, ordered_guided
 	loop	\kind, ordered_runtime

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 18
+	hdAbiVersion      = 19
 	hdPointsVersion   = 9
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -38,6 +38,11 @@ const (
 	hdClassPost   = 11
 	hdClassSync   = 12
 	hdClassEnd    = 13
+)
+
+// enum
+const (
+	hdOrderAlways = 1
 )
 
 // enum hd_op
