@@ -232,6 +232,6 @@ func (t *Target) Replica() func(context.Context) (target.Target, error) {
 		return nil
 	}
 	cfg := t.cfg
-	cfg.Modules, cfg.Isolation, cfg.Tell, cfg.Sign, cfg.beside = t.Modules(), Snapshot, nil, nil, true
+	cfg.Modules, cfg.Isolation, cfg.Tell, cfg.beside = t.Modules(), Snapshot, nil, true
 	return func(ctx context.Context) (target.Target, error) { return Start(ctx, cfg) }
 }

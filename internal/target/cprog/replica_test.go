@@ -3,6 +3,7 @@ package cprog
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/heddle-dev/heddle/schedule"
@@ -63,5 +64,31 @@ func TestReplica(t *testing.T) {
 		if o := run(t, tg, schedule.Plan{}); o.Ending.Kind != trace.Clean {
 			t.Errorf("%q: the original: %v %s", what, o.Ending.Kind, o.Ending.Message)
 		}
+	}
+}
+
+// TestReplicaSigns: a trace of a replica is signed like one of its original, or a replay would ask for trust.
+func TestReplicaSigns(t *testing.T) {
+	prog := compile(t, changesFile)
+	lib, err := theRuntime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog}, Runtime: lib, Sign: func(h *trace.Header) { h.Signature = "signed " + h.Isolation }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	r, err := tg.Replica()(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	o, err := r.Run(t.Context(), schedule.Plan{Record: true})
+	if err != nil || o.Trace == nil {
+		t.Fatal(err)
+	}
+	if h := r.Header(); h.Signature != "signed " || !reflect.DeepEqual(h, tg.Header()) || o.Trace.Header.Signature != h.Signature {
+		t.Errorf("%+v, want %+v", h, tg.Header())
 	}
 }
