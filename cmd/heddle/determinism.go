@@ -51,6 +51,8 @@ type determinismJSON struct {
 	Pair      []pairJSON `json:"pair,omitempty"`
 	// Difference is set if a thread had another event although no pair can be reversed.
 	Difference []pairJSON `json:"difference,omitempty"`
+	// Moved is true if that execution had other addresses, too, which a replay does not repeat.
+	Moved bool `json:"moved,omitempty"`
 	// Reordered is the trace of the execution that shows the failure.
 	Reordered string `json:"reordered,omitempty"`
 	Events    int    `json:"events"` // accesses included
@@ -73,11 +75,14 @@ type pairJSON struct {
 }
 
 func (c *checkDeterminismCommand) Run(a *app) error {
-	if c.Executions < 0 || c.SolverTime < 0 {
-		return usage.Errorf("--executions and --solver-time cannot be negative")
+	if c.Executions < 1 || c.SolverTime < 0 {
+		return usage.Errorf("--executions must be at least 1, and --solver-time cannot be negative")
 	}
 	tr, err := tracefile.Read(c.Trace)
 	if err != nil {
+		return err
+	}
+	if err := unfaulted(tr); err != nil {
 		return err
 	}
 	hash, err := hashOf(c.Trace)
@@ -98,7 +103,11 @@ func (c *checkDeterminismCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	opts := engine.DeterminismOptions{Executions: c.Executions, Seed: c.Seed}
+	opts := engine.DeterminismOptions{Executions: c.Executions, Seed: c.Seed, Moved: func(ctx context.Context) (target.Target, error) {
+		how := c.how()
+		how.Randomize = true
+		return a.launcher().StartRecorded(ctx, tr, how)
+	}}
 	out := determinismJSON{TraceHash: hash}
 	if c.SolverTime > 0 {
 		if s := smt.Find(c.SolverTime); s != nil {
@@ -139,6 +148,14 @@ func (c *checkDeterminismCommand) Run(a *app) error {
 	return nil
 }
 
+// unfaulted refuses a trace with a fault: executions under other schedules would not have it.
+func unfaulted(tr *trace.Trace) error {
+	if tr.Header.Fault == nil {
+		return nil
+	}
+	return fmt.Errorf("the execution has a fault (%s), which executions under other schedules would not have: heddle replay repeats it, and heddle compare shows its effect", tr.Header.Fault.Model)
+}
+
 func hashOf(name string) (string, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -172,7 +189,7 @@ func (out *determinismJSON) fill(d *engine.Determinism, t target.Target) {
 	}
 	if x := d.Difference; x != nil {
 		out.Difference = []pairJSON{event(d.Golden, x.Golden), event(d.Reordered, x.Other)}
-		out.Difference[0].Value, out.Difference[1].Value = x.GoldenValue, x.OtherValue
+		out.Difference[0].Value, out.Difference[1].Value, out.Moved = x.GoldenValue, x.OtherValue, x.Moved
 	}
 }
 
@@ -214,8 +231,12 @@ func (c *checkDeterminismCommand) print(a *app, out *determinismJSON) {
 		if out.Difference[0].Value != "" {
 			what = "values"
 		}
-		fmt.Fprintf(a.stdout, "the condition fails: no two dependent events can be reversed, but a thread had other %s under another schedule\n  recorded: %s\n  then:     %s\n", what, &out.Difference[0], &out.Difference[1])
-		fmt.Fprintf(a.stdout, "the other execution: %s\n", out.Reordered)
+		where, note := "under another schedule", ""
+		if out.Moved {
+			where, note = "under another schedule at other addresses", " (a replay has the recorded addresses, and may differ)"
+		}
+		fmt.Fprintf(a.stdout, "the condition fails: no two dependent events can be reversed, but a thread had other %s %s\n  recorded: %s\n  then:     %s\n", what, where, &out.Difference[0], &out.Difference[1])
+		fmt.Fprintf(a.stdout, "the other execution: %s%s\n", out.Reordered, note)
 	}
 	if out.Events > 0 {
 		fmt.Fprintf(a.stdout, "%s; vector clocks left %s of dependent events, the search decided %s, the solver %s\n",

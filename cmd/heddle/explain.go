@@ -38,6 +38,9 @@ func (c *explainCommand) Run(a *app) error {
 		return err
 	}
 	tr, err := tracefile.Read(c.Trace)
+	if err == nil {
+		err = unfaulted(tr)
+	}
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/canonical"
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/filelock"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/usage"
@@ -64,6 +65,9 @@ func (c *injectCommand) options() (engine.InjectOptions, error) {
 		if err != nil {
 			return opts, usage.Errorf("--amount %s is not a number from 0 to 4294967295", c.Amount)
 		}
+		if err := engine.CheckAmount(opts.Model, n); err != nil {
+			return opts, usage.Errorf("--amount %s does not go with --model %s: %w", c.Amount, c.Model, err)
+		}
 		opts.Amount = &n
 	}
 	return opts, c.checkExit()
@@ -100,7 +104,10 @@ func (c *injectCommand) Run(a *app) error {
 	done := a.slowly("recording")
 	x, err := engine.NewInjector(a.ctx, t, opts)
 	done()
-	if errors.Is(err, engine.ErrNoOccasion) && c.At != "" {
+	switch {
+	case errors.Is(err, engine.ErrNoOccasion) && c.Amount != "":
+		return fmt.Errorf("the execution has no occasion for %s of --amount %s there: give a smaller one, or none", c.Model, c.Amount)
+	case errors.Is(err, engine.ErrNoOccasion) && c.At != "":
 		return fmt.Errorf("%s has no occasion for %s in this execution: give another line, or none", c.At, c.Model)
 	}
 	if err != nil {
@@ -170,10 +177,12 @@ func (i *injections) one() error {
 		return err
 	}
 	in, err := i.x.One(i.a.ctx, i.c.Index)
-	if errors.Is(err, engine.ErrNoOccasion) {
+	switch {
+	case errors.Is(err, engine.ErrNoOccasion) && i.c.Index >= 0:
 		return fmt.Errorf("no call there can have a fault of %s: give another --index", i.c.Model)
-	}
-	if err != nil {
+	case errors.Is(err, engine.ErrNoOccasion):
+		return fmt.Errorf("none of the calls that were tried can have a fault of %s: give another --seed, or another model", i.c.Model)
+	case err != nil:
 		return err
 	}
 	out := result.InjectionOf(0, in, i.x.Golden, i.names, i.where)
@@ -185,7 +194,11 @@ func (i *injections) one() error {
 	if i.a.JSON {
 		return i.a.printJSON(out)
 	}
-	fmt.Fprintf(i.a.stdout, "injected: %s, amount %d, in %s, before event %s", i.c.Model, out.Amount, out.Thread, wording.Thousands(out.Event))
+	amount := ""
+	if engine.CheckAmount(in.Fault.Model, out.Amount) == nil {
+		amount = fmt.Sprintf(", amount %d", out.Amount)
+	}
+	fmt.Fprintf(i.a.stdout, "injected: %s%s, in %s, before event %s", i.c.Model, amount, out.Thread, wording.Thousands(out.Event))
 	if out.Where != "" {
 		fmt.Fprintf(i.a.stdout, " at %s", out.Where)
 	}
@@ -211,15 +224,18 @@ func (i *injections) campaign(head result.InjectionsHead, jobs int) error {
 	if sum.File == "" {
 		sum.File = i.c.Program.name() + "." + i.c.Model + ".jsonl"
 	}
-	known, whole, err := readInjections(sum.File, &head)
-	if err != nil {
-		return err
-	}
 	file, err := os.OpenFile(sum.File, os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
 		return fmt.Errorf("the results cannot be written: %w", err)
 	}
 	defer file.Close()
+	if err := filelock.Try(file); errors.Is(err, filelock.ErrLocked) {
+		return fmt.Errorf("another heddle inject writes to %s: wait for it, or give another file with -o", sum.File)
+	}
+	known, whole, err := readInjections(sum.File, &head)
+	if err != nil {
+		return err
+	}
 	// A last line that is not whole is what an interruption left.
 	if err := file.Truncate(whole); err != nil {
 		return fmt.Errorf("the results cannot be written: %w", err)
@@ -290,7 +306,7 @@ func (i *injections) campaign(head result.InjectionsHead, jobs int) error {
 		return err
 	}
 	if sum.Total == 0 {
-		return fmt.Errorf("the execution has no occasion for %s: heddle tried all %s", i.c.Model, wording.Count(head.Faults, "place"))
+		return fmt.Errorf("the execution has no occasion for %s: heddle tried all %s", i.c.Model, wording.Count(head.Faults, "fault"))
 	}
 	if i.a.JSON {
 		return i.a.printJSON(sum)

@@ -80,6 +80,9 @@ func (c *simplifyCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := unfaulted(tr); err != nil {
+		return err
+	}
 	if !tr.Ending.Kind.Failed() {
 		return fmt.Errorf("%s: the trace shows no failure, so there is nothing to simplify", c.Trace)
 	}

@@ -44,6 +44,8 @@ type ThreadDifference struct {
 	// GoldenValue and OtherValue are set if the events only differ in what they read, wrote or returned, or in where:
 	// the canonical values, or places, as of a sanitised trace.
 	GoldenValue, OtherValue string
+	// Moved is true if Other is of an execution at other addresses, which a replay does not repeat.
+	Moved bool
 }
 
 // DeterminismOptions bound a check.
@@ -55,6 +57,8 @@ type DeterminismOptions struct {
 	// Executions with other schedules are compared with the recorded one.
 	Executions int
 	Seed       uint64
+	// Moved starts the program at other addresses, for half of these executions. It may be nil.
+	Moved func(ctx context.Context) (target.Target, error)
 }
 
 // CheckDeterminism decides whether a recorded execution of t's program satisfies the pseudo-deterministic
@@ -85,6 +89,9 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 	}
 	if o.Ending.Kind == trace.Diverged {
 		return nil, differs(recorded, o)
+	}
+	if err := judgeBoth(ctx, &o, recorded.Header.ExpectStatus, outputsOf(&recorded.Header)); err != nil {
+		return nil, err
 	}
 	d.Golden = o.Trace
 	d.Golden.Header.Strategy = recorded.Header.Strategy
@@ -255,15 +262,29 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 		return err
 	}
 	defer golden.Close()
+	var moved target.Target
+	if opts.Moved != nil && opts.Executions > 1 {
+		if moved, err = opts.Moved(ctx); err != nil {
+			return err
+		}
+		defer moved.Close()
+	}
 	for n := range opts.Executions {
+		on, elsewhere := t, moved != nil && n&2 != 0
+		if opts.Executions < 4 {
+			elsewhere = moved != nil && n&1 != 0
+		}
+		if elsewhere {
+			on = moved
+		}
 		// By priorities, a thread may come long after one that was created later; by a random walk, it rarely does.
 		plan := schedule.Plan{
 			Repeat: 1, Seed: opts.Seed + uint64(n), Policy: [...]schedule.Policy{schedule.POS, schedule.Random}[n%2], Points: points, Delays: schedule.NoDelays,
 			ExpectStatus: d.Golden.Header.ExpectStatus, Record: true, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses,
 		}
-		o, err := t.Run(ctx, plan)
+		o, err := on.Run(ctx, plan)
 		if err == nil {
-			err = unrecorded(t, &o)
+			err = unrecorded(on, &o)
 		}
 		if err != nil {
 			return err
@@ -278,6 +299,7 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 		if diff == nil {
 			continue
 		}
+		diff.Moved = elsewhere
 		d.Answer, d.Difference, d.Reordered = reversible.Fails, diff, o.Trace
 		o.Trace.Header.Strategy = strategy.Describe(plan)
 		o.Trace.Header.Points, o.Trace.Header.ExpectStatus = plan.Points, plan.ExpectStatus

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -69,6 +70,26 @@ const (
 	faultShortest, faultLongest = 1, 64
 	argumentBits                = 64 // of a size that is passed
 )
+
+// CheckAmount returns an error if no fault of a model can have an amount.
+func CheckAmount(m trace.FaultModel, amount uint64) error {
+	least, most, what := uint64(0), uint64(math.MaxUint32), "the number of a bit"
+	switch m {
+	case trace.FaultRead, trace.FaultWrite:
+	case trace.FaultArgument:
+		most = argumentBits - 1
+	case trace.FaultShort, trace.FaultOverrun:
+		least, most, what = faultShortest, faultLongest, "a number of bytes"
+	case trace.FaultDelayed:
+		least, most, what = faultShortest, faultLongest, "a number of events"
+	default:
+		return errors.New("a fault of this model has no amount")
+	}
+	if amount < least || amount > most {
+		return fmt.Errorf("it is %s from %d to %d", what, least, most)
+	}
+	return nil
+}
 
 // ErrNoOccasion means that the golden execution has no event that a fault of the model could change.
 var ErrNoOccasion = errors.New("the execution has no occasion for a fault of this model")
@@ -173,12 +194,26 @@ func (x *Injector) find() (all []occasion) {
 			continue
 		}
 		at := place{x.Golden.Threads[ev.Thread].Name, ev.Site}
-		if x.opts.At == nil || x.opts.At(ev.Site) {
-			all = append(all, occasion{thread: at.thread, site: at.site, index: counts[at], event: i, bits: max(uint64(ev.Size), 1) * 8})
+		if o := (occasion{thread: at.thread, site: at.site, index: counts[at], event: i, bits: max(uint64(ev.Size), 1) * 8}); (x.opts.At == nil || x.opts.At(ev.Site)) && x.has(&o) {
+			all = append(all, o)
 		}
 		counts[at]++
 	}
 	return all
+}
+
+// has reports whether a fault at an occasion can have the amount that the options give, if they do.
+func (x *Injector) has(o *occasion) bool {
+	if x.opts.Amount == nil {
+		return true
+	}
+	switch x.opts.Model {
+	case trace.FaultRead, trace.FaultWrite:
+		return *x.opts.Amount < o.bits
+	case trace.FaultShort:
+		return *x.opts.Amount <= o.bits/8
+	}
+	return true
 }
 
 // occasionOf reports whether an event may be an occasion. Not every range that is written is one of a call of
@@ -223,7 +258,9 @@ func (x *Injector) amounts(o *occasion) int {
 	switch x.opts.Model {
 	case trace.FaultRead, trace.FaultWrite:
 		return int(o.bits)
-	case trace.FaultShort, trace.FaultOverrun, trace.FaultDelayed:
+	case trace.FaultShort: // a block that is shorter by more has no bytes, either
+		return int(min(faultLongest, o.bits/8))
+	case trace.FaultOverrun, trace.FaultDelayed:
 		return faultLongest
 	case trace.FaultArgument:
 		return argumentBits
@@ -327,8 +364,8 @@ func (x *Injector) compare(ctx context.Context, t *trace.Trace) (*canonical.Comp
 // one goroutine at a time, as they come, with nil for a fault without an occasion; its error ends the campaign. Which
 // faults are injected does not depend on the number of processes.
 func (x *Injector) Campaign(ctx context.Context, known func(n int) bool, most, processes int, each func(n int, in *Injected) error) error {
-	if processes > 1 && x.others == nil {
-		if x.others = startReplicas(x.targets[0], min(processes, most, x.Faults())-1); x.others != nil {
+	if others := min(processes, most, x.Faults()) - 1; others > 0 && x.others == nil {
+		if x.others = startReplicas(x.targets[0], others); x.others != nil {
 			x.others.collect(true)
 			x.targets = append(x.targets, x.others.targets...)
 		}

@@ -199,11 +199,17 @@ func wilson(k, n int) [2]float64 {
 
 // Print prints the campaign as text.
 func (x *Injections) Print(w io.Writer) {
-	faults, column := wording.Thousands(x.Total)+" of "+wording.Count(x.Head.Faults, "fault"), "of all, 95 % interval"
-	if x.All {
+	faults, column := wording.Thousands(x.Total)+" of "+wording.Count(x.Head.Faults-x.Without, "fault"), "of all, 95 % interval"
+	switch {
+	case x.All:
 		faults, column = wording.Count(x.Total, "fault"), "of all"
+	case x.Without > 0: // and there may be more
+		faults = wording.Thousands(x.Total) + " of at most " + wording.Count(x.Head.Faults-x.Without, "fault")
 	}
-	fmt.Fprintf(w, "%s of %s, at %s of an execution of %s\n", faults, x.Head.Model, wording.Count(x.Head.Occasions, "occasion"), wording.Count(x.Head.Events, "event"))
+	fmt.Fprintf(w, "%s of %s, at %s of the %s of an execution\n", faults, x.Head.Model, wording.Thousands(x.Head.Occasions), wording.Count(x.Head.Events, "event"))
+	if x.Without > 0 {
+		fmt.Fprintf(w, "%s more could not be injected: the calls there cannot have such a fault\n", wording.Thousands(x.Without))
+	}
 	if x.All {
 		fmt.Fprintln(w, "these are all possible faults, so the parts are exact")
 	}
@@ -220,7 +226,7 @@ func (x *Injections) Print(w io.Writer) {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "another outcome without a deviation: %d of %d", x.Unexplained, x.Unexplained+x.Explained)
-	if !x.All {
+	if !x.All && x.Unexplained+x.Explained > 0 {
 		fmt.Fprintf(w, " (95 %% interval to %.2f %%)", 100*wilson(x.Unexplained, x.Unexplained+x.Explained)[1])
 	}
 	fmt.Fprintln(w)
