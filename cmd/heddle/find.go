@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,11 +64,8 @@ func (c *findCommand) options() (engine.Options, error) {
 	if c.Prune && c.Corpus == "" {
 		return engine.Options{}, usage.Errorf("--prune removes findings of a corpus: it goes with --corpus")
 	}
-	if err := c.checkExit(); err != nil {
+	if err := cmp.Or(c.checkExit(), c.corpusFlags.check()); err != nil {
 		return engine.Options{}, err
-	}
-	if c.Resume && c.RacesFail {
-		return engine.Options{}, usage.Errorf("--resume does not go with --races-fail: races of the earlier part would not be reported")
 	}
 	processes, err := c.processes()
 	if err != nil {
@@ -80,6 +79,9 @@ func (c *findCommand) options() (engine.Options, error) {
 	opts.Spurious, opts.Simplify, opts.Explain = c.Spurious, c.simplify(), c.ExplainSearch
 	if opts.Races, err = c.races(); err != nil {
 		return opts, err
+	}
+	if c.Resume && opts.Races == engine.RacesFail {
+		return opts, usage.Errorf("--resume does not go with --races=fail: races of the earlier part would not be reported")
 	}
 	opts.Processes, opts.Simplify.Processes = processes, processes
 	if (c.Spurious || c.Runs > 0 && !c.Resume || c.outputFlags.judges()) && !c.chosen() {
@@ -95,14 +97,19 @@ func (c *findCommand) options() (engine.Options, error) {
 }
 
 // shaping are the flags that a search must share with the one that it continues, besides those that the
-// engine compares.
-func (c *findCommand) shaping() any {
-	return struct {
-		Program     programFlags
-		Strategy    []string
-		Preemptions *int
-		Delays      *int
-	}{c.programFlags, c.Strategy, c.Preemptions, c.Delays}
+// engine compares, as they are written.
+func (c *findCommand) shaping() map[string]string {
+	bound := func(n *int) string {
+		if n == nil {
+			return "none"
+		}
+		return strconv.Itoa(*n)
+	}
+	races := cmp.Or(c.Races, "report")
+	return map[string]string{
+		"--stdin": c.Stdin, "--watchdog": c.Watchdog.String(), "--isolation": c.Isolation, "--threads": strconv.FormatBool(c.Threads), "--omit": strings.Join(c.Omit, " "),
+		"--try-lock": strings.Join(c.TryLock, " "), "--strategy": strings.Join(c.Strategy, ","), "--preemptions": bound(c.Preemptions), "--delays": bound(c.Delays), "--races": races,
+	}
 }
 
 // simplify returns the bounds of the simplification.
@@ -195,6 +202,11 @@ func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error
 	if saved != nil {
 		switch {
 		case saved.saved:
+			if f := found.Finding; f != nil {
+				if err := saved.reported(f.Key); err != nil {
+					return nil, err
+				}
+			}
 			found.Notes = append(found.Notes, fmt.Sprintf("the search is saved in %s after %s: heddle find --resume continues it", saved.name, wording.Count(found.Executions, "execution")))
 		case err == nil && found.Outcome != engine.Unfinished:
 			saved.ended()
@@ -202,6 +214,9 @@ func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error
 	}
 	if found.Finding == nil {
 		found.Notes = append(found.Notes, launch.ExperimentNotes(t)...)
+		if saved != nil && len(saved.earlier) > 0 {
+			found.Notes = append(found.Notes, fmt.Sprintf("an earlier part of this search reported %s", strings.Join(saved.earlier, ", ")))
+		}
 	}
 	if c.Runs == 1 && len(c.Strategy) > 0 {
 		found.Notes = append(found.Notes, "--strategy has no effect with --runs 1: the first execution is one without preemptions")

@@ -195,6 +195,14 @@ type corpusFlags struct {
 	Prune  bool   `help:"Remove kept findings that no longer fail."`
 }
 
+// check reports before the search that findings could not be kept.
+func (f corpusFlags) check() error {
+	if info, err := os.Stat(f.Corpus); f.Corpus != "" && err == nil && !info.IsDir() {
+		return usage.Errorf("--corpus %s is not a directory: give one, or a name that does not exist yet", f.Corpus)
+	}
+	return nil
+}
+
 // status returns the exit status of a good execution.
 func (f expectFlag) status() int32 {
 	if f.ExpectExit == nil {

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/regular"
+	"github.com/heddle-dev/heddle/internal/strategy"
 )
 
 // savedFind is the file of a search that stopped before its end, as gzipped JSON.
@@ -22,18 +23,21 @@ type savedFind struct {
 	Program []string        `json:"program"`
 	Flags   json.RawMessage `json:"flags"`
 	State   []byte          `json:"state"` // engine.Options.Save
+	// Found are the keys of what the parts of the search so far have reported.
+	Found []string `json:"found,omitempty"`
 }
 
 // resumption keeps the state of a search in a file between two commands.
 type resumption struct {
-	name  string
-	now   savedFind
-	saved bool
+	name    string
+	now     savedFind
+	saved   bool
+	earlier []string // savedFind.Found of the parts before this one
 }
 
 // resumeFrom returns the resumption of a search of a program, and the state to continue from: nil if there
 // is no file, so that the search begins.
-func resumeFrom(name string, program []string, flags any) (*resumption, []byte, error) {
+func resumeFrom(name string, program []string, flags map[string]string) (*resumption, []byte, error) {
 	r := &resumption{name: name, now: savedFind{Program: program}}
 	var err error
 	if r.now.Flags, err = json.Marshal(flags); err != nil {
@@ -48,8 +52,13 @@ func resumeFrom(name string, program []string, flags any) (*resumption, []byte, 
 	case !slices.Equal(was.Program, program):
 		return nil, nil, fmt.Errorf("%s is a search of %q, and this is one of %q: give the same program and arguments, or remove the file", name, was.Program, program)
 	case !bytes.Equal(was.Flags, r.now.Flags):
-		return nil, nil, fmt.Errorf("%s is a search with other options (%s, now %s): give the same ones, or remove the file", name, was.Flags, r.now.Flags)
+		changed, err := strategy.Changed(was.Flags, r.now.Flags)
+		if err != nil || changed == "" {
+			changed = "of another version of heddle"
+		}
+		return nil, nil, fmt.Errorf("%s is a search with other options (%s): give the same ones, or remove the file", name, changed)
 	}
+	r.earlier, r.now.Found = was.Found, slices.Clone(was.Found)
 	return r, was.State, nil
 }
 
@@ -92,6 +101,15 @@ func (r *resumption) save(state []byte) error {
 	}
 	r.saved = true
 	return nil
+}
+
+// reported adds a finding of this part to the saved search.
+func (r *resumption) reported(key string) error {
+	if slices.Contains(r.now.Found, key) {
+		return nil
+	}
+	r.now.Found = append(r.now.Found, key)
+	return r.save(r.now.State)
 }
 
 // ended removes the file of a search that has come to its end.

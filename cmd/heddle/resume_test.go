@@ -38,9 +38,12 @@ func TestResumeFind(t *testing.T) {
 	}
 	runJSON[findJSON](t, dir, 0, "find", "--json", "--preemptions", "2", "--resume", "--runs", "20", "--", prog)
 	for want, args := range map[string][]string{
-		"other options":                 {"--preemptions", "1", "--resume", "--", prog},
-		"give the same program":         {"--preemptions", "2", "--resume", "--", prog, "word"},
-		"does not go with --races-fail": {"--preemptions", "2", "--resume", "--races-fail", "--", prog},
+		"other options":                    {"--preemptions", "1", "--resume", "--", prog},
+		"give the same program":            {"--preemptions", "2", "--resume", "--", prog, "word"},
+		"does not go with --races=fail":    {"--preemptions", "2", "--resume", "--races=fail", "--", prog},
+		"--races=fail: races of":           {"--preemptions", "2", "--resume", "--races-fail", "--", prog},
+		`(--races "report", now "ignore")`: {"--preemptions", "2", "--resume", "--races=ignore", "--", prog},
+		`(--watchdog "10s", now "3s")`:     {"--preemptions", "2", "--resume", "--watchdog=3s", "--", prog},
 	} {
 		out, err := heddleCommand(t, dir, nil, append([]string{"find"}, args...)...).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) {

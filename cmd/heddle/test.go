@@ -73,6 +73,9 @@ func (c *testCommand) options() (engine.Options, error) {
 	if c.Count < 0 || c.Timeout < 0 || c.MaxSteps < 0 || c.Parallel < 0 || c.Jobs < 0 {
 		return engine.Options{}, usage.Errorf("-count, -timeout, -parallel, --jobs and --max-steps cannot be negative")
 	}
+	if err := c.corpusFlags.check(); err != nil {
+		return engine.Options{}, err
+	}
 	opts, err := c.searchFlags.options()
 	if err != nil {
 		return opts, err
@@ -139,7 +142,7 @@ func (c *testCommand) Run(a *app) error {
 		return err
 	}
 	p := a.printer(c.drawFlags, c.statsFlag)
-	p.EarlyTimeouts = c.EarlyTimeouts
+	p.EarlyTimeouts, p.Exhaustive = c.EarlyTimeouts, c.chosen()
 	p.Seed, p.Prune, p.AllowUnfinished, p.LeaksNoted = c.Seed, c.Prune, c.AllowUnfinished, c.leaks() == ""
 	totals, err := gotest.Run(a.ctx, a.launcher(), gotest.Options{
 		Recipe: c.recipe(), Explore: opts, How: launch.How{Watchdog: c.Watchdog}, Outputs: outputs, Dir: dir,

@@ -169,7 +169,7 @@ func (s *search) followed(ctx context.Context, f *failure, o *schedule.Outcome) 
 
 // found returns the finding for an outcome.
 func (s *search) found(f *failure, o *schedule.Outcome) *Finding {
-	r := &Finding{Strategy: strategy.Describe(f.plan), Execution: f.number}
+	r := &Finding{Strategy: strategy.Describe(f.plan), Planned: f.arm, Execution: f.number}
 	s.describe(r, &o.Ending, o.Trace)
 	r.Key, _ = s.key(&o.Ending, o.Trace)
 	return r

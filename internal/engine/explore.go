@@ -14,7 +14,8 @@ import (
 type failure struct {
 	plan    schedule.Plan // of this execution alone
 	outcome schedule.Outcome
-	number  int // among the exploration's executions, from 1
+	number  int    // among the exploration's executions, from 1
+	arm     string // the strategy that planned it, as Explained names it
 }
 
 // exploration has the workers run the plans in flight, and those that the strategy adds meanwhile,

@@ -50,7 +50,7 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 	x.strategy.Observe(&x.seen)
 	switch {
 	case failed:
-		x.failure = &failure{plan: p.alone(index), outcome: *o, number: x.report.Executions}
+		x.failure = &failure{plan: p.alone(index), outcome: *o, number: x.report.Executions, arm: armOf(x.strategy, &p.request)}
 		if last {
 			x.flight.drop()
 		}

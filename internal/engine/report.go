@@ -112,8 +112,10 @@ type Finding struct {
 	Kind      string `json:"kind"`
 	Message   string `json:"message"`
 	Where     string `json:"where"`
-	Threads   []int  `json:"threads"`   // involved in the failure
-	Strategy  string `json:"strategy"`  // with its parameters and seed
+	Threads   []int  `json:"threads"`  // involved in the failure
+	Strategy  string `json:"strategy"` // the policy, with its parameters and seed
+	// Planned is the strategy that planned the execution; empty if that is not known.
+	Planned   string `json:"planned,omitempty"`
 	Execution int    `json:"execution"` // number in the exploration, from 1
 	// Trace is the file the execution was written to, or empty. Events, Switches and Preemptions
 	// count its scheduling points.

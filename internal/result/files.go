@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/report/sarif"
 	"github.com/heddle-dev/heddle/internal/report/term"
 	"github.com/heddle-dev/heddle/internal/tracefile"
+	"github.com/heddle-dev/heddle/internal/usage"
 )
 
 // Files are files with results for continuous integration. They always say how far heddle has come:
@@ -37,6 +39,9 @@ func (f *Files) Begin(name string) error {
 		if err := tracefile.Writable(file); err != nil {
 			return err
 		}
+	}
+	if f.JUnit != "" && f.SARIF != "" && filepath.Clean(f.JUnit) == filepath.Clean(f.SARIF) {
+		return usage.Errorf("--junit and --sarif name one file, %s: give each its own", f.JUnit)
 	}
 	const why = "heddle was stopped before it had a result: nothing is known"
 	first := Files{JUnit: f.JUnit, SARIF: f.SARIF, Version: f.Version, Root: f.Root}

@@ -138,13 +138,13 @@ func printCoverage(w io.Writer, c *strategy.Coverage, whole bool, points string)
 			fmt.Fprintf(w, "  %s\n", why)
 		}
 		if c.Fair && c.Reduced {
-			fmt.Fprintf(w, "  a thread yields, and dpor does not enumerate all fair schedules\n")
+			fmt.Fprint(w, "  a thread yields, and dpor does not enumerate all fair schedules\n")
 		}
 		return
 	}
 	head, limits := "complete:", "for this input, sequentially consistent memory, the accesses that heddle sees (not libc's own state), and no early time-outs"
-	if !whole { // samples with early time-outs went on
-		head, limits = "without early time-outs:", "for this input, sequentially consistent memory, and the accesses that heddle sees (not libc's own state)"
+	if !whole { // the search went on: to larger bounds, or to samples with early time-outs
+		head, limits = "so far, without early time-outs:", "for this input, sequentially consistent memory, and the accesses that heddle sees (not libc's own state)"
 	}
 	switch {
 	case c.Reduced && bounded != "":
@@ -162,12 +162,15 @@ func printCoverage(w io.Writer, c *strategy.Coverage, whole bool, points string)
 // maxDrawn is how many events find draws without being asked: more would take seconds, and pages.
 const maxDrawn = 50_000
 
-// foundIn names the execution that failed and its strategy. The first one has no strategy that a
-// user could name.
-func foundIn(execution int, described string) string {
+// foundIn names the execution that failed, the strategy that planned it, if it is another one, and its policy. The first one
+// has no strategy that a user could name.
+func foundIn(execution int, planned, described string) string {
 	description := strategy.Unseeded(described)
 	if description == "fair" {
 		return "the first, fair execution"
+	}
+	if policy, _, _ := strings.Cut(description, " "); planned != "" && planned != policy && planned != "first execution" {
+		description = fmt.Sprintf("%s (%s)", planned, description)
 	}
 	return fmt.Sprintf("execution %s by %s", wording.Thousands(execution), description)
 }
@@ -187,7 +190,7 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	if f.Known {
 		fmt.Fprintln(w, "  found before, and not fixed")
 	} else {
-		fmt.Fprintf(w, "  found in %s; %s--seed %d finds it again\n", foundIn(f.Execution, f.Strategy), spent, p.Seed)
+		fmt.Fprintf(w, "  found in %s; %s--seed %d finds it again\n", foundIn(f.Execution, f.Planned, f.Strategy), spent, p.Seed)
 	}
 	if only && r.Ended != engine.ByFailure && !f.Known { // a race does not end a search
 		fmt.Fprintf(w, "  nothing worse in %s (%.1f s)%s; --races=ignore passes over races\n", wording.Count(r.Executions, "execution"), r.Seconds, ended(r))

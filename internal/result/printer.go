@@ -32,7 +32,9 @@ type Printer struct {
 
 	// For heddle test.
 	AllowUnfinished bool
-	LeaksNoted      bool // leaked goroutines are neither failures nor ignored
+	// Exhaustive says that an exhaustive search of tests was asked for, so what it has not covered is printed.
+	Exhaustive bool
+	LeaksNoted bool // leaked goroutines are neither failures nor ignored
 }
 
 // View prepares a trace for reading. It also looks for source files in sources.

@@ -108,6 +108,7 @@ type Finding struct {
 	Message   string `json:"message"`
 	Where     string `json:"where"`
 	Strategy  string `json:"strategy"`
+	Planned   string `json:"planned,omitempty"`
 	Execution int    `json:"execution"`
 	// EarlyTimeouts is how many time-outs, sleeps and timers ended while other threads could run,
 	// in the trace shown.
@@ -173,7 +174,7 @@ func Of(r *engine.Report) Find {
 func foundOf(x *engine.Found) Distinct {
 	f := x.Finding
 	out := Distinct{
-		Finding:    &Finding{Confirmed: f.Confirmed, Key: f.Key, Kind: f.Kind, Message: f.Message, Where: f.Where, Strategy: f.Strategy, Execution: f.Execution},
+		Finding:    &Finding{Confirmed: f.Confirmed, Key: f.Key, Kind: f.Kind, Message: f.Message, Where: f.Where, Strategy: f.Strategy, Planned: f.Planned, Execution: f.Execution},
 		Executions: x.Executions, Known: f.Known, Trace: f.Trace, Report: x, Shown: f.Recorded,
 	}
 	if f.Race != nil {

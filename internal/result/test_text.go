@@ -13,6 +13,13 @@ func (p *Printer) Test(out *Test) error {
 	w := p.Words
 	verdict := map[string]string{Found: "FAIL", Clean: "PASS", Interrupted: "STOP", Unfinished: "UNFINISHED", Ignored: "IGNORED", Failed: "ERROR"}[out.Outcome]
 	fmt.Fprintf(w, "--- %s: %s (%s)\n", verdict, out.Test, out.sums())
+	if c := out.Coverage; p.Exhaustive && c != nil && !c.Complete {
+		var partly strings.Builder
+		printCoverage(&partly, c, true, "")
+		for line := range strings.Lines(partly.String()) {
+			fmt.Fprint(w, "    ", line)
+		}
+	}
 	for _, n := range out.Notes {
 		fmt.Fprintf(p.Errors, "heddle: note: %s: %s\n", out.Test, n)
 	}
@@ -50,7 +57,7 @@ func (p *Printer) testFinding(out *Test) error {
 	if out.Known {
 		fmt.Fprintf(w, "  found before, and not fixed\n")
 	} else {
-		fmt.Fprintf(w, "  found in %s; --seed %d finds it again\n", foundIn(f.Execution, f.Strategy), p.Seed)
+		fmt.Fprintf(w, "  found in %s; --seed %d finds it again\n", foundIn(f.Execution, f.Planned, f.Strategy), p.Seed)
 	}
 	printKey(w, f.Key)
 	fmt.Fprintln(w)

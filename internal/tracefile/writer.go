@@ -96,18 +96,22 @@ func (f *Writer) Keep(tr *trace.Trace, original string) (string, error) {
 	case original != "":
 		tr.Header.Original = original
 		name = Derived(original, "min")
-		err = trace.WriteFile(name, tr)
+		if f.given {
+			err = trace.WriteFile(name, tr)
+		} else { // the file of an earlier search that found the same, which may be simpler, stays
+			name, err = writeNumbered(name, tr, func(string) bool { return false })
+		}
 	case f.given && !f.used:
 		f.used = true
 		err = trace.WriteFile(name, tr)
 	default:
-		name, err = writeNumbered(name, tr)
+		name, err = writeNumbered(name, tr, simplified)
 	}
 	if err == nil {
 		return name, nil
 	}
 	for _, dir := range f.elsewhere() {
-		there, werr := writeNumbered(filepath.Join(dir, filepath.Base(name)), tr)
+		there, werr := writeNumbered(filepath.Join(dir, filepath.Base(name)), tr, simplified)
 		if werr == nil {
 			f.Note(fmt.Sprintf("cannot write %s (%v): the trace is in %s", name, err, there))
 			return there, nil
@@ -128,22 +132,25 @@ func (f *Writer) elsewhere() []string {
 	return dirs
 }
 
-// writeNumbered writes a trace under the first name that is free together with the name of its
-// simplified trace.
-func writeNumbered(name string, tr *trace.Trace) (string, error) {
+// writeNumbered writes a trace under the first name that is free and not taken, or has the same trace already.
+func writeNumbered(name string, tr *trace.Trace, taken func(name string) bool) (string, error) {
 	for n := 1; ; n++ {
 		try := numbered(name, n)
-		if _, err := os.Lstat(Derived(try, "min")); err == nil {
-			continue
+		if !taken(try) {
+			if err := trace.WriteNew(try, tr); !errors.Is(err, fs.ErrExist) {
+				return try, err
+			}
 		}
-		err := trace.WriteNew(try, tr)
-		switch {
-		case !errors.Is(err, fs.ErrExist):
-			return try, err
-		case identical(try, tr):
+		if identical(try, tr) {
 			return try, nil
 		}
 	}
+}
+
+// simplified reports whether there is a simplified trace of the trace of that name.
+func simplified(name string) bool {
+	_, err := os.Lstat(Derived(name, "min"))
+	return err == nil
 }
 
 // identical reports whether a file has just this trace: the same command has written it before.
