@@ -44,7 +44,7 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	keys(got, "outcome", "ended", "newest", "unseen", "executions", "seconds", "perSecond", "rounds", "behaviours", "instrumented", "points", "races", "expectStatus", "notReproduced", "finding", "simplified")
-	keys(got["finding"], "confirmed", "key", "kind", "message", "where", "threads", "strategy", "execution", "events", "switches", "preemptions")
+	keys(got["finding"], "confirmed", "key", "kind", "message", "where", "threads", "strategy", "planned", "execution", "events", "switches", "preemptions")
 	keys(got["simplified"], "confirmed", "events", "threads", "switches", "preemptions", "executions", "seconds", "complete", "cut", "details")
 	race := got["races"].([]any)[0]
 	keys(race, "first", "second", "object", "name", "size")
