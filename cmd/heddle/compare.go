@@ -22,8 +22,8 @@ func (c *compareCommand) Help() string {
 The deviation is none; data, if an instruction had another value; address, if it accessed another
 place; or control, if another instruction was executed. After a control deviation, the comparison
 goes on where the thread does the same again. The outcome is benign (the same ending and output), silent
-data corruption (only the output differs), crash, hang, or detected (another exit status). Traces of two builds are compared by source
-lines and variables. Ends with 1 if the executions deviate.`
+data corruption (only the output differs), crash, hang, or detected (another exit status). Traces of two builds are compared by function,
+line within the function, and variables. Ends with 1 if the executions deviate.`
 }
 
 func (c *compareCommand) Run(a *app) error {

@@ -101,8 +101,10 @@ func (n *CanonicalNames) lookup(key string, name func() string) string {
 	return s
 }
 
-// Site returns the function and line of an instruction, with those that it is inlined into; or, if
-// the module has no debug information, the instruction as it is.
+// Site returns the function of an instruction and the line, counted from the function's first one, with those that it is
+// inlined into; or, if the module has no debug information, the instruction as it is. So an edit elsewhere in the file, and
+// another name of the file, change nothing. Where it is not known in which line the function begins, or the line is in
+// another file that the function includes, Site returns the file and its line.
 func (n *CanonicalNames) Site(op, site string) string {
 	return n.lookup(op+" "+site, func() string {
 		var b strings.Builder
@@ -110,7 +112,11 @@ func (n *CanonicalNames) Site(op, site string) string {
 			if !f.Known() {
 				return site
 			}
-			fmt.Fprintf(&b, "%s %s:%d;", f.Func, filepath.Base(f.File), f.Line)
+			if f.Begins > 0 {
+				fmt.Fprintf(&b, "%s%+d;", f.Func, f.Line-f.Begins)
+			} else {
+				fmt.Fprintf(&b, "%s %s:%d;", f.Func, filepath.Base(f.File), f.Line)
+			}
 		}
 		return b.String()
 	})
