@@ -291,8 +291,12 @@ func (d *Deviations) Print(w io.Writer) {
 		}
 		d.First.print(w, order+": "+d.First.Kind)
 		if d.Control != nil && d.First.Kind != d.Control.Kind {
-			order = "control deviates first"
-			if !d.Ordered {
+			switch {
+			case d.Control.Other == nil && d.Ordered:
+				order = "control deviates only where threads end sooner"
+			case d.Ordered:
+				order = "control deviates first"
+			default:
 				order = "control deviates in the first thread in which it does"
 			}
 			d.Control.print(w, order)

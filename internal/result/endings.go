@@ -2,13 +2,14 @@ package result
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/heddle-dev/heddle/internal/analysis/canonical"
+	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -44,17 +45,18 @@ func EndingsOf(golden, other *canonical.Execution, from, to *CanonicalNames) *En
 
 func endingOf(e *canonical.Ending, names *CanonicalNames) ComparedEnding {
 	out := ComparedEnding{Kind: e.Kind.String(), Status: e.Status, Message: e.Message}
-	switch {
-	case e.Kind == trace.Clean || e.Kind == trace.Exit:
+	message := e.Message
+	switch e.Kind {
+	case trace.Clean, trace.Exit:
 		out.Text = fmt.Sprintf("exit status %d", e.Status)
 		return out
-	case e.Message == "":
-		out.Text = out.Kind
+	case trace.Deadlock, trace.Leak, trace.Race: // described by what a sanitised trace does not have
 	default:
-		out.Text = headline(out.Kind, e.Message)
+		message = cmp.Or(finding.Of(trace.Ending{Kind: e.Kind, Status: e.Status, Message: message}, nil).Message, message)
 	}
-	if e.Kind == trace.Signal && !strings.Contains(out.Text, "signal "+strconv.Itoa(int(e.Status))) {
-		out.Text += fmt.Sprintf(" (signal %d)", e.Status)
+	out.Text = out.Kind
+	if message != "" {
+		out.Text = headline(out.Kind, message)
 	}
 	if e.Thread != "-" {
 		out.Thread = e.Thread

@@ -3,6 +3,9 @@ package result
 import (
 	"strings"
 	"testing"
+
+	"github.com/heddle-dev/heddle/internal/analysis/canonical"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 func TestOutputDifference(t *testing.T) {
@@ -34,6 +37,25 @@ func TestOutputDifference(t *testing.T) {
 	}
 	if d := outputDifference([]byte("a"), []byte("a")); d != nil {
 		t.Errorf("equal outputs: %+v", d)
+	}
+}
+
+func TestEndingText(t *testing.T) {
+	for _, c := range []struct {
+		ending canonical.Ending
+		want   string
+	}{
+		{canonical.Ending{Kind: trace.Clean, Thread: "T0", Site: "-"}, "exit status 0"},
+		{canonical.Ending{Kind: trace.Exit, Status: 3, Thread: "T0", Site: "-"}, "exit status 3"},
+		{canonical.Ending{Kind: trace.Signal, Status: 11, Thread: "T0.1", Site: "lost+0x10"}, "signal: SIGSEGV, in T0.1, at lost+0x10"},
+		{canonical.Ending{Kind: trace.Panic, Thread: "T0.1", Site: "-", Message: "panic: boom"}, "panic: boom, in T0.1"},
+		{canonical.Ending{Kind: trace.Deadlock, Thread: "-", Site: "-"}, "deadlock"},
+		{canonical.Ending{Kind: trace.Hang, Thread: "-", Site: "-", Message: trace.NoProgress}, "hang: no progress"},
+	} {
+		e := endingOf(&c.ending, NewCanonicalNames(&canonical.Execution{}))
+		if got := e.in(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.ending, got, c.want)
+		}
 	}
 }
 

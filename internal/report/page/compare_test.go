@@ -47,7 +47,7 @@ func TestComparison(t *testing.T) {
 		t.Errorf("the headline is %q", got)
 	}
 	if got, want := text(".lead"), "It begins in T0, at sum.c:12 (add), in data: the same instruction accesses the same memory, with another value."+
-		"Control deviates first in T0.1, at sum.c:12 (add): the thread has ended, or was never created."+
+		"Control deviates only where threads end sooner, such as T0.1, at sum.c:12 (add): the thread has ended, or was never created."+
 		"1T0 sum.c:12 (add)–T0.1 the thread has ended, or was never created"; got != want {
 		t.Errorf("the page begins with %q, want %q", got, want)
 	}

@@ -67,7 +67,7 @@ class Comparison {
     return el('div', {class: 'lead'},
       sentence(d.ordered ? 'It begins in ' : 'The first thread that deviates is ', this.thread(first.thread), `, at ${where(first)}, in ${first.kind}: ${meaning(first)}.`,
         d.ordered ? '' : ' Which thread deviated first is not known: a sanitised file does not have the order.'),
-      d.control && first.kind !== 'control' ? sentence(d.ordered ? 'Control deviates first in ' : 'Control deviates in ', this.thread(d.control.thread), `, at ${where(d.control)}: ${meaning(d.control)}.`) : null,
+      d.control && first.kind !== 'control' ? sentence(!d.ordered ? 'Control deviates in ' : d.control.other ? 'Control deviates first in ' : 'Control deviates only where threads end sooner, such as ', this.thread(d.control.thread), `, at ${where(d.control)}: ${meaning(d.control)}.`) : null,
       d.deviation === 'address' && first.kind === 'data' ? sentence('Later, instructions access other memory.') : null,
       this.contents(),
       follow.length > 1 ? el('ol', {class: 'follow', 'aria-label': 'order of the threads’ first deviations'},
