@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/heddle-dev/heddle/internal/analysis/canonical"
+	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/report/page"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/tracefile"
@@ -22,8 +23,8 @@ func (c *compareCommand) Help() string {
 The deviation is none; data, if an instruction had another value; address, if it accessed another
 place; or control, if another instruction was executed. After a control deviation, the comparison
 goes on where the thread does the same again. The outcome is benign (the same ending and output), silent
-data corruption (only the output differs), crash, hang, or detected (another exit status). Traces of two builds are compared by source
-lines and variables. Ends with 1 if the executions deviate.`
+data corruption (only the output differs), crash, hang, or detected (another exit status). Traces of two builds are compared by function,
+line within the function, and variables. Ends with 1 if the executions deviate.`
 }
 
 func (c *compareCommand) Run(a *app) error {
@@ -44,9 +45,8 @@ func (c *compareCommand) Run(a *app) error {
 		return err
 	}
 	defer other.Close()
-	if golden.Live != other.Live {
-		which := map[bool]string{golden.Live: c.Golden, other.Live: c.Other}
-		return fmt.Errorf("%s was recorded with --backend=live and %s was not, and they have different events of libc's functions: record both in one way", which[true], which[false])
+	if err := c.comparable(golden, other); err != nil {
+		return err
 	}
 	from, to := result.NewCanonicalNames(golden), result.NewCanonicalNames(other)
 	var names, otherNames canonical.Names
@@ -59,6 +59,7 @@ func (c *compareCommand) Run(a *app) error {
 		return err
 	}
 	out := result.DeviationsOf(found, builds, from, to)
+	out.AddExecutions(golden, other, from, to)
 	if c.HTML != "" {
 		err := tracefile.WriteWhole(c.HTML, func(w io.Writer) error {
 			return page.RenderComparison(w, page.Comparison{Golden: c.Golden, Other: c.Other, Comparison: out})
@@ -76,4 +77,27 @@ func (c *compareCommand) Run(a *app) error {
 		return errFound
 	}
 	return err
+}
+
+// comparable refuses executions that differ in each thread because of how they were recorded.
+func (c *compareCommand) comparable(golden, other *canonical.Execution) error {
+	// files are the names of the two, first of the one that has something.
+	files := func(golden bool) []any {
+		if golden {
+			return []any{c.Golden, c.Other}
+		}
+		return []any{c.Other, c.Golden}
+	}
+	switch {
+	case golden.Target != other.Target:
+		kinds := map[string]string{"c": "a C or C++ program", "go": "a Go program", rapid.Target: "another tool"}
+		return fmt.Errorf("%s is a trace of %s and %s one of %s: compare executions of one program, or of two builds of it", c.Golden, kinds[golden.Target], c.Other, kinds[other.Target])
+	case golden.Live != other.Live:
+		return fmt.Errorf("%s was recorded with --backend=live and %s was not, and they have different events of libc's functions: record both in one way", files(golden.Live)...)
+	case golden.Instrumented != other.Instrumented:
+		return fmt.Errorf("%s has accesses to memory and %s has none, because that program was not compiled with heddle cc: compile both with it", files(golden.Instrumented)...)
+	case golden.Instrumented && golden.Values != other.Values:
+		return fmt.Errorf("%s was recorded with --values and %s was not, so that repeated accesses and values are missing there: record both with --values", files(golden.Values)...)
+	}
+	return nil
 }

@@ -147,6 +147,9 @@ func (c *recordCommand) checkLive() error {
 
 // record executes the program once. t is the program on heddle's scheduler.
 func (c *recordCommand) record(a *app, program launch.Program, t target.Target, opts engine.RecordOptions) (*trace.Trace, error) {
+	if c.Functions && t.Header().Target == "go" {
+		return nil, errors.New("--functions is for C and C++ programs, and heddle records no entries and exits of Go's functions: give --values instead")
+	}
 	if c.Backend != "live" {
 		return engine.Record(a.ctx, t, opts)
 	}

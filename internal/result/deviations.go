@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,9 +21,13 @@ type Deviations struct {
 	Outcome   string `json:"outcome"`   // canonical.Outcome
 	// Builds is true if the executions are of two builds, which are compared by source lines and
 	// variables.
-	Builds  bool              `json:"builds,omitempty"`
-	First   *DeviationEvent   `json:"first,omitempty"`
-	Ordered bool              `json:"ordered"` // First happened before the deviations of other threads
+	Builds  bool            `json:"builds,omitempty"`
+	First   *DeviationEvent `json:"first,omitempty"`
+	Ordered bool            `json:"ordered"` // First happened before the deviations of other threads
+	// Control is the first deviation of any thread's control flow, as First is of all deviations.
+	Control *DeviationEvent   `json:"control,omitempty"`
+	Endings *Endings          `json:"endings,omitempty"` // nil in a report about an injected fault
+	Fault   string            `json:"fault,omitempty"`   // injected into the other execution
 	Threads []ThreadDeviation `json:"threads"`
 }
 
@@ -36,6 +41,8 @@ type ThreadDeviation struct {
 	Address  int             `json:"address"`
 	Contents int             `json:"contents"` // events with other contents of a range
 	First    *DeviationEvent `json:"first,omitempty"`
+	// Order counts the threads from 1 by when First happened; 0 if that is not known.
+	Order int `json:"order,omitempty"`
 	// Control is the first deviation of the control flow, and Controls how many there are. After Rejoined of them the
 	// executions became the same again, Skipped golden events and Extra events of the other execution later.
 	Control  *DeviationEvent `json:"control,omitempty"`
@@ -101,8 +108,10 @@ func (n *CanonicalNames) lookup(key string, name func() string) string {
 	return s
 }
 
-// Site returns the function and line of an instruction, with those that it is inlined into; or, if
-// the module has no debug information, the instruction as it is.
+// Site returns the function of an instruction and the line, counted from the function's first one, with those that it is
+// inlined into; or, if the module has no debug information, the instruction as it is. So an edit elsewhere in the file, and
+// another name of the file, change nothing. Where it is not known in which line the function begins, or the line is in
+// another file that the function includes, Site returns the file and its line.
 func (n *CanonicalNames) Site(op, site string) string {
 	return n.lookup(op+" "+site, func() string {
 		var b strings.Builder
@@ -110,7 +119,11 @@ func (n *CanonicalNames) Site(op, site string) string {
 			if !f.Known() {
 				return site
 			}
-			fmt.Fprintf(&b, "%s %s:%d;", f.Func, filepath.Base(f.File), f.Line)
+			if f.Begins > 0 {
+				fmt.Fprintf(&b, "%s%+d;", f.Func, f.Line-f.Begins)
+			} else {
+				fmt.Fprintf(&b, "%s %s:%d;", f.Func, filepath.Base(f.File), f.Line)
+			}
 		}
 		return b.String()
 	})
@@ -221,27 +234,75 @@ func DeviationsOf(c *canonical.Comparison, builds bool, golden, other *Canonical
 		}
 		out.Threads = append(out.Threads, row)
 	}
+	out.order()
 	return out
+}
+
+// order finds the first deviation of control, and in which order the threads' first deviations happened.
+func (d *Deviations) order() {
+	var known []*ThreadDeviation
+	for i := range d.Threads {
+		t := &d.Threads[i]
+		if c := t.Control; c != nil && (d.Control == nil || d.Ordered && c.Trace != nil && (d.Control.Trace == nil || *c.Trace < *d.Control.Trace)) {
+			d.Control = c
+		}
+		if d.Ordered && t.First != nil && t.First.Trace != nil {
+			known = append(known, t)
+		}
+	}
+	slices.SortStableFunc(known, func(a, b *ThreadDeviation) int { return *a.First.Trace - *b.First.Trace })
+	for i, t := range known {
+		t.Order = i + 1
+	}
+}
+
+// AddExecutions adds what the comparison of two executions does not have.
+func (d *Deviations) AddExecutions(golden, other *canonical.Execution, from, to *CanonicalNames) {
+	d.Endings, d.Fault = EndingsOf(golden, other, from, to), faultOf(other, to)
 }
 
 func compared(e *canonical.Event, n *CanonicalNames) *ComparedEvent {
 	if e.Op == "" {
 		return nil
 	}
-	return &ComparedEvent{Op: e.Op, Where: n.Line(e.Op, e.Site), Site: e.Site, Place: e.Place, Object: n.variable(e.Place, e.Size), Size: e.Size, Value: e.Value}
+	return &ComparedEvent{Op: e.Op, Where: n.Line(e.Op, e.Site), Site: e.Site, Place: e.Place, Object: n.variable(e.Place, e.Size), Size: e.Size, Value: signed(e.Op, e.Value)}
+}
+
+// signed returns the value of an event of which a sanitised trace has what the call adds as an unsigned number.
+func signed(op, value string) string {
+	if strings.ReplaceAll(op, "-", " ") == trace.OpWgAdd.String() {
+		if v, err := strconv.ParseUint(value, 10, 64); err == nil {
+			return strconv.FormatInt(int64(v), 10)
+		}
+	}
+	return value
 }
 
 // Deviations prints a comparison as text.
 func (d *Deviations) Print(w io.Writer) {
 	fmt.Fprintf(w, "deviation: %s; outcome: %s\n", d.Deviation, d.Outcome)
+	if d.Fault != "" {
+		fmt.Fprintf(w, "fault: %s\n", d.Fault)
+	}
 	if d.First != nil {
 		order := "the first deviation"
 		if !d.Ordered {
 			order = "the first deviation of the first thread that deviates"
 		}
-		fmt.Fprintf(w, "%s: %s, event %s of %s\n", order, d.First.Kind, wording.Thousands(d.First.Event), d.First.Thread)
-		fmt.Fprintf(w, "  golden  %s\n  other   %s\n", d.First.Golden.text(), d.First.Other.text())
+		d.First.print(w, order+": "+d.First.Kind)
+		if d.Control != nil && d.First.Kind != d.Control.Kind {
+			switch {
+			case d.Control.Other == nil && d.Ordered:
+				order = "control deviates only where threads end sooner"
+			case d.Ordered:
+				order = "control deviates first"
+			default:
+				order = "control deviates in the first thread in which it does"
+			}
+			d.Control.print(w, order)
+		}
 	}
+	d.Endings.print(w)
 	same, contents := 0, 0
 	for i := range d.Threads {
 		t := &d.Threads[i]
@@ -260,6 +321,11 @@ func (d *Deviations) Print(w io.Writer) {
 	if contents > 0 && d.Deviation != canonical.Data.String() {
 		fmt.Fprintf(w, "ranges of memory with other contents, which may have no cause: %s\n", wording.Thousands(contents))
 	}
+}
+
+func (e *DeviationEvent) print(w io.Writer, title string) {
+	fmt.Fprintf(w, "%s, event %s of %s\n", title, wording.Thousands(e.Event), e.Thread)
+	fmt.Fprintf(w, "  golden  %s\n  other   %s\n", e.Golden.text(), e.Other.text())
 }
 
 // control says where the control flow of a thread deviates.
@@ -284,11 +350,22 @@ func (e *ComparedEvent) text() string {
 	if e == nil {
 		return "no event: the thread ended, or never began"
 	}
-	place := e.Place
-	if e.Object != "" {
-		place = fmt.Sprintf("%s (%s)", e.Object, e.Place)
+	s := strings.ReplaceAll(e.Op, "-", " ")
+	switch {
+	case e.Object != "":
+		s += fmt.Sprintf(" of %s (%s)", e.Object, e.Place)
+	case e.Place != "-":
+		s += " of " + e.Place
 	}
-	return fmt.Sprintf("%s of %s, %s bytes, value %s, at %s", strings.ReplaceAll(e.Op, "-", " "), place, e.Size, e.Value, e.Where)
+	if e.Size == "1" {
+		s += ", 1 byte"
+	} else if e.Size != "0" {
+		s += ", " + e.Size + " bytes"
+	}
+	if e.Value != "-" {
+		s += ", value " + e.Value
+	}
+	return s + ", at " + e.Where
 }
 
 // spreadText draws how many events deviate in each part of a thread's time: none, some, many.

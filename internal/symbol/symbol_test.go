@@ -40,7 +40,7 @@ func check(t *testing.T, tab *Table, claims []claim) {
 }
 
 // checkCall compares the chain, and checks that each frame's line holds the call that
-// leads to the frame inside it.
+// leads to the frame inside it, and that its function begins where it is defined.
 func checkCall(t *testing.T, tab *Table, c claim) {
 	t.Helper()
 	frames := tab.Call(trace.MakeSite(0, c.offset))
@@ -55,6 +55,9 @@ func checkCall(t *testing.T, tab *Table, c claim) {
 			t.Errorf("call %#x: frame %d of %d: Inlined = %v", c.offset, i, len(frames), f.Inlined)
 		}
 		callee = f.Func[strings.LastIndex(f.Func, ":")+1:]
+		if src := sourceLine(t, f.File, f.Begins); !(strings.Contains(src, callee+"(") && strings.Contains(src, "{")) && !strings.HasSuffix(f.Func, "operator()") {
+			t.Errorf("call %#x: frame %d is in %s, which does not begin in line %d: %q", c.offset, i, f.Func, f.Begins, src)
+		}
 	}
 	got := strings.Join(names, "|")
 	if part, any := strings.CutPrefix(c.text, "*"); any {

@@ -150,8 +150,8 @@ func (m *module) frames(offset, back uint64) []Frame {
 		}
 	}
 	if m.golang != nil {
-		if linkage, file, line, ok := m.golang.Find(addr); ok {
-			return []Frame{{Func: goname.Readable(linkage), Linkage: linkage, File: file, Line: line, Module: m.Path}}
+		if p, ok := m.golang.Find(addr); ok {
+			return []Frame{{Func: goname.Readable(p.Linkage), Linkage: p.Linkage, File: p.File, Line: p.Line, Begins: p.Begins, Module: m.Path}}
 		}
 	}
 	if s, ok := m.code.Find(addr); ok {

@@ -24,6 +24,8 @@ type Execution struct {
 	Modules []Module // those that events refer to, by name
 	Threads []Thread // breadth first over the spawn tree
 	Ending  Ending
+	// Fault was injected into the execution; nil for none, or if the execution was read from a file.
+	Fault *Fault
 
 	store *store      // of Sanitize
 	file  io.ReaderAt // of Open
@@ -55,6 +57,15 @@ type Ending struct {
 	Site    string
 	Message string
 	Output  []byte
+}
+
+// Fault is an injected fault: see trace.Fault.
+type Fault struct {
+	Model  trace.FaultModel
+	Thread string
+	Site   string
+	Amount uint64
+	Event  int // in the trace
 }
 
 // Close releases the execution's files.

@@ -63,6 +63,10 @@ func Sanitize(src Source, memory int64) (*Execution, error) {
 	slices.SortStableFunc(x.Threads, func(a, b Thread) int { return compareThreads(a.Name, b.Name) })
 	e, _ := src.Ending()
 	x.Ending = s.ending(&e)
+	if f := h.Fault; f != nil {
+		i := slices.IndexFunc(src.Threads(), func(t trace.Thread) bool { return t.Name == f.Thread })
+		x.Fault = &Fault{Model: f.Model, Thread: s.names.thread(trace.ThreadID(i)), Site: string(s.names.site(nil, f.Site)), Amount: f.Amount, Event: f.Event}
+	}
 	for i, m := range src.Modules() {
 		if s.names.used[i] {
 			x.Modules = append(x.Modules, Module{Name: s.names.modules[i], Path: m.Path, BuildID: m.BuildID})

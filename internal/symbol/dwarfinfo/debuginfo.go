@@ -147,6 +147,15 @@ func (d *Info) Frames(addr uint64) []Frame {
 		if u.lang == langGo {
 			f.Func = goname.Readable(f.Linkage)
 		}
+		declared := n.file
+		if n.line > 0 {
+			f.Begins = n.line
+		} else if !s.inlined { // code that the compiler outlined
+			declared, f.Begins, _ = u.lineAt(s.ranges[0][0], func(uint64) bool { return false })
+		}
+		if declared != "" && declared != file {
+			f.Begins = 0
+		}
 		out = append(out, f)
 		file, line, col = u.file(s.callFile), s.callLine, s.callCol
 	}

@@ -118,11 +118,13 @@ func (d *Info) nameOf(off dwarf.Offset) dieName {
 		if n.typ.d == nil {
 			n.typ, _ = at.d.ref(e, dwarf.AttrType)
 		}
-		if n.line == 0 {
-			line, _ := e.Val(dwarf.AttrDeclLine).(int64)
-			file, ok := e.Val(dwarf.AttrDeclFile).(int64)
-			if u := at.d.unitOf(at.off); ok && line > 0 && u != nil {
-				n.file, n.line = u.file(int(file)), int(line)
+		// GCC gives the definition of a member only what differs from the declaration, most often the line.
+		if line, _ := e.Val(dwarf.AttrDeclLine).(int64); n.line == 0 && line > 0 {
+			n.line = int(line)
+		}
+		if file, ok := e.Val(dwarf.AttrDeclFile).(int64); n.file == "" && ok {
+			if u := at.d.unitOf(at.off); u != nil {
+				n.file = u.file(int(file))
 			}
 		}
 		next, ok := at.d.ref(e, dwarf.AttrAbstractOrigin)

@@ -20,7 +20,9 @@ type Frame struct {
 	File    string // absolute if the debug information has it so; empty if unknown
 	Line    int    // from 1; 0 if unknown
 	Column  int    // from 1; 0 if unknown
-	Inlined bool   // inlined into the next frame
+	// Begins is the line of File in which Func begins; 0 if unknown, or if that is in another file.
+	Begins  int
+	Inlined bool // inlined into the next frame
 	// Module is the path of the module, empty for an unknown site.
 	Module string
 	// Offset is counted from the start of Func if only the symbol table knew the

@@ -33,15 +33,26 @@ func ReadTable(e *elf.File) *Table {
 	return &Table{t}
 }
 
-// Find returns the linkage name of the function that contains addr, and its file and line, which
-// are "" and 0 between two functions.
-func (t *Table) Find(addr uint64) (linkage, file string, line int, ok bool) {
+// Place is where an instruction is.
+type Place struct {
+	Linkage string // of the function
+	File    string // with Line, "" and 0 between two functions
+	Line    int
+	Begins  int // the line of File in which the function begins; 0 if that is in another file
+}
+
+// Find returns where the instruction at addr is.
+func (t *Table) Find(addr uint64) (p Place, ok bool) {
 	file, line, fn := t.t.PCToLine(addr)
 	if fn == nil {
-		return "", "", 0, false
+		return Place{}, false
 	}
 	if line < 0 { // the bytes between two functions
-		file, line = "", 0
+		return Place{Linkage: fn.Name}, true
 	}
-	return fn.Name, file, line, true
+	p = Place{Linkage: fn.Name, File: file, Line: line}
+	if f, l, _ := t.t.PCToLine(fn.Entry); f == file && l > 0 {
+		p.Begins = l
+	}
+	return p, true
 }

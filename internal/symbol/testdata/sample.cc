@@ -68,12 +68,19 @@ std::atomic<bool> ready;
 __attribute__((noinline)) void hidden() { mark("bank::(anonymous namespace)::hidden"); }
 } // namespace
 
+struct Door {
+  void shut();
+};
+
+void Door::shut() { mark("*bank::Door::shut"); }
+
 void run() {
   static int calls;
   DATA(calls, 4, "bank::run()::calls");
   auto step = [](const char *chain) __attribute__((noinline)) { mark(chain); };
   step("*operator()");
   hidden();
+  Door().shut();
   DATA(ready, 1, "bank::(anonymous namespace)::ready");
   VALUE(ready, 1, "true");
 }
