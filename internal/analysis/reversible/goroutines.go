@@ -82,35 +82,41 @@ func scannedGo(t *trace.Trace) goScan {
 			}
 			last[ev.Thread] = i
 		}
-		switch ev.Op {
-		case trace.OpGo:
+		spec := ops.Of(ev.Op)
+		switch spec.Does {
+		case ops.Create:
 			created[trace.ThreadID(ev.Value)] = i
-		case trace.OpGmutexTrylock, trace.OpRwTrylock, trace.OpRwTryrlock:
-			s.oddLocks[ev.Object] = true
-		case trace.OpGmutexLock, trace.OpRwLock, trace.OpRwRlock:
-			holds[holdKey{ev.Thread, ev.Object}]++
-		case trace.OpGmutexUnlock, trace.OpRwUnlock, trace.OpRwRunlock:
+		case ops.Acquire, ops.AcquireShared:
+			if spec.Blocks == ops.Never {
+				s.oddLocks[ev.Object] = true
+			} else {
+				holds[holdKey{ev.Thread, ev.Object}]++
+			}
+		case ops.Release, ops.ReleaseShared:
 			k := holdKey{ev.Thread, ev.Object}
 			if holds[k] == 0 {
 				s.oddLocks[ev.Object] = true
 			} else {
 				holds[k]--
 			}
-		case trace.OpChanSend, trace.OpChanRecv, trace.OpChanClose, trace.OpSelectCase:
+		case ops.Communicate, ops.Selected:
 			ch := s.channel(ev.Object)
 			switch {
-			case ev.Op == trace.OpSelectCase || ev.Value != 0:
+			case spec.Does == ops.Selected || ev.Value != 0:
 				ch.odd = true
 			case ev.Op == trace.OpChanRecv:
 				ch.receivers[ev.Thread] = true
 			default:
 				ch.senders[ev.Thread] = true
 			}
-		case trace.OpWgWait:
+		case ops.Wait:
+			if spec.Of != ops.WaitGroup {
+				continue
+			}
 			if g := s.group(ev.Object); !slices.Contains(g.waiters, ev.Thread) {
 				g.waiters = append(g.waiters, ev.Thread)
 			}
-		case trace.OpWgAdd:
+		case ops.Count:
 			n := int64(ev.Value)
 			if n > mostUnits || n < -mostUnits {
 				s.group(ev.Object).matched = false
@@ -210,11 +216,11 @@ func (c *compiler) goroutine(spec *ops.Spec) {
 	if ev.Op != trace.OpResume {
 		delete(c.pending, ev.Thread)
 	}
-	switch ev.Op {
-	case trace.OpGo:
+	switch {
+	case spec.Does == ops.Create:
 		c.effect(depend.Create, depend.Life, ev.Value, 1)
-	case trace.OpGosched:
-	case trace.OpResume:
+	case ev.Op == trace.OpGosched:
+	case spec.Does == ops.Continue:
 		complete := c.pending[ev.Thread]
 		if complete == nil {
 			c.opaque()
@@ -224,28 +230,19 @@ func (c *compiler) goroutine(spec *ops.Spec) {
 			delete(c.pending, ev.Thread)
 			complete()
 		}
-	case trace.OpGmutexLock, trace.OpRwLock, trace.OpRwRlock:
-		at, shared := ev.Object, ev.Op == trace.OpRwRlock
-		if c.oddLocks[at] {
-			c.opaque()
-			return
-		}
-		c.show(at, false)
-		c.completed(func() { c.acquire(at, shared, 1, false) })
-	case trace.OpGmutexUnlock, trace.OpRwUnlock, trace.OpRwRunlock:
+	case spec.Of == ops.Mutex || spec.Of == ops.RWLock:
 		if c.oddLocks[ev.Object] {
 			c.opaque()
 			return
 		}
-		c.release(ev.Object, false)
-		c.show(ev.Object, false)
-	case trace.OpChanSend, trace.OpChanRecv, trace.OpChanClose:
+		c.locking(spec)
+	case spec.Does == ops.Communicate:
 		if c.channel(ev.Object).odd {
 			c.opaque()
 			return
 		}
 		c.communicate()
-	case trace.OpWgAdd, trace.OpWgWait:
+	case spec.Of == ops.WaitGroup:
 		if !c.group(ev.Object).matched {
 			c.opaque()
 			return
@@ -256,6 +253,21 @@ func (c *compiler) goroutine(spec *ops.Spec) {
 		return
 	}
 	c.observe(0, execution)
+}
+
+// locking adds the effects of an operation on a lock that is neither tried nor unlocked by another goroutine.
+func (c *compiler) locking(spec *ops.Spec) {
+	at := c.ev.Object
+	switch spec.Does {
+	case ops.Acquire, ops.AcquireShared:
+		c.show(at, false)
+		c.completed(func() { c.acquire(at, spec.Does == ops.AcquireShared, 1, false) })
+	case ops.Release, ops.ReleaseShared:
+		c.release(at, false)
+		c.show(at, false)
+	default:
+		c.opaque()
+	}
 }
 
 // ofChannel reports whether an access is the one by which Go tells the race detector of the goroutine's latest operation on a
