@@ -175,13 +175,20 @@ long hd_system_call(long n, const long a[6], uint64_t pc, bool instruction) {
   case SYS_fchown: return fchown(I(0), (uid_t)a[1], (gid_t)a[2]);
   case SYS_fchownat: return fchownat(I(0), P(1), (uid_t)a[2], (gid_t)a[3], I(4));
   case SYS_utimensat: return P(1) ? utimensat(I(0), P(1), P(2), I(3)) : futimens(I(0), P(2));
+  case SYS_stat: return stat(P(0), P(1));
+  case SYS_lstat: return lstat(P(0), P(1));
+  case SYS_newfstatat: return fstatat(I(0), P(1), P(2), I(3));
+  case SYS_statx: return statx(I(0), P(1), I(2), (unsigned)a[3], P(4));
+  case SYS_access: return access(P(0), I(1));
+  case SYS_faccessat: return faccessat(I(0), P(1), I(2), 0);
+  case SYS_readlink: return readlink(P(0), P(1), (size_t)a[2]);
+  case SYS_readlinkat: return readlinkat(I(0), P(1), P(2), (size_t)a[3]);
   case SYS_chdir: return chdir(P(0));
   case SYS_fchdir: return fchdir(I(0));
   case SYS_umask: return (long)umask((mode_t)a[0]);
   // queries and memory barriers
   case SYS_membarrier: case SYS_uname: case SYS_sysinfo: case SYS_getuid: case SYS_geteuid: case SYS_getgid: case SYS_getegid:
-  case SYS_stat: case SYS_fstat: case SYS_lstat: case SYS_newfstatat: case SYS_statx: case SYS_access: case SYS_faccessat:
-  case SYS_readlink: case SYS_readlinkat: case SYS_getcwd: case SYS_getdents64: case SYS_fsync: case SYS_fdatasync: case SYS_ftruncate:
+  case SYS_fstat: case SYS_getcwd: case SYS_getdents64: case SYS_fsync: case SYS_fdatasync: case SYS_ftruncate:
   case SYS_madvise: case SYS_mincore: case SYS_getrlimit:
     return hd_errno_result(hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]));
   }
