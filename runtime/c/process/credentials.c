@@ -76,11 +76,11 @@ HD_INTERPOSE_WHILE(one_thread(HD_RA, "initgroups"), int, initgroups, (const char
 
 // These return the value before, and do not fail.
 HD_INTERPOSE(int, setfsuid, (uid_t id), (id)) {
-  one_of_many(HD_RA, "setfsuid");
+  if (id != (uid_t)-1) one_of_many(HD_RA, "setfsuid"); // -1 only asks
   return (int)hd_sys(SYS_setfsuid, id, 0, 0);
 }
 HD_INTERPOSE(int, setfsgid, (gid_t id), (id)) {
-  one_of_many(HD_RA, "setfsgid");
+  if (id != (gid_t)-1) one_of_many(HD_RA, "setfsgid"); // -1 only asks
   return (int)hd_sys(SYS_setfsgid, id, 0, 0);
 }
 
