@@ -24,6 +24,6 @@ static inline bool hd_machine_is_modelled(void) { return hd_controlled() && (hd_
 
 extern int hd_processors; // number of processors of that machine (core/attach.c)
 
-enum { HD_TID_BASE = 1000 }; // the first thread identifier the program sees
+enum { HD_TID_BASE = 1000, HD_CHILD_BASE = 100000 }; // the first identifiers the program sees: of threads, of child processes
 static inline int hd_pid(void) { return HD_TID_BASE; } // a process's identifier is its main thread's
 #endif

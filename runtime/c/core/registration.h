@@ -55,6 +55,8 @@ struct hd_registration {
   const char *(*stuck)(uint64_t pc); // what blocks the kernel thread at pc, if the module knows
   void (*handled)(int sig, uint64_t pc); // the program installs a handler for sig
   void (*external_used)(int fd, bool write); // a thread is about to use a descriptor that leads to another process
+  long (*child)(int pid); // the kernel's identifier of the child process that the program knows by pid, or of any child if
+                          // pid is 0; 0: there is no such child, or the program has waited for it
 };
 
 extern const struct hd_registration *const *hd_modules; // ended by NULL

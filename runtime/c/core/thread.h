@@ -142,7 +142,11 @@ struct hd_thread {
   // ---- threads: attributes that are stored and returned; no effect
   struct {
     char label[16];
-    int policy, priority;
+    int policy, priority;  // policy may include SCHED_RESET_ON_FORK
+    int nice;
+    int death_signal;      // PR_SET_PDEATHSIG
+    bool no_new_privs;
+    uint64_t slack, default_slack; // of the kernel's timers, ns
     uint64_t cpus[16];     // all zero: unchanged since the start
   } attributes;
 

@@ -63,3 +63,11 @@ struct hd_thread *hd_thread_of(uintptr_t id) {
     if (hd_threads[i].fs == id && !hd_threads[i].fires) return &hd_threads[i];
   return NULL;
 }
+
+bool hd_only_thread(void) {
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    const struct hd_thread *u = &hd_threads[i];
+    if (u != hd.cur && !u->ended && !u->fires) return false;
+  }
+  return true;
+}

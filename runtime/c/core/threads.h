@@ -14,6 +14,7 @@ struct hd_thread *hd_thread_numbered(uint32_t number); // NULL: the thread never
 // ---- threads.c
 struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code); // code: it runs code, unlike a pseudo-thread
 struct hd_thread *hd_thread_of(uintptr_t pthread); // NULL: no such thread
+bool hd_only_thread(void); // no other thread of the program is alive
 void hd_thread_report(const struct hd_thread *t); // called only while events are recorded
 void hd_thread_tell(const struct hd_thread *t);   // no effect unless events are recorded; only later events may name t's stack
 #endif

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include "core/libc.h"
 #include "core/outcome.h"
+#include "core/program_memory.h"
 #include "core/registration.h"
 #include "memory/heap.h"
 #include "io/blocking.h"
@@ -90,8 +91,10 @@ static DIR *track(DIR *dir) {
 HD_EXPORT DIR *opendir(const char *path) {
   hd_fd_opened();
   if (!hd_active()) return REAL(opendir)(path);
+  char name[HD_PATH], kernels[HD_PATH];
   hd_io_only_point(HD_OP_FD_OPEN, HD_RA);
-  return track(REAL(opendir)(path));
+  if (!hd_fetch_string(name, path, sizeof name)) return errno = ENAMETOOLONG, NULL;
+  return track(REAL(opendir)(hd_in_proc(kernels, name, HD_PROC_READ)));
 }
 HD_INTERPOSE(DIR *, fdopendir, (int fd), (fd)) {
   if (hd_reserved_fd(fd)) return errno = EBADF, NULL;

@@ -65,6 +65,10 @@ static long open_now(int dir, const char *path, int flags, unsigned mode) {
   return fd;
 }
 
+static enum hd_proc_use use_of(int flags) {
+  return flags & O_PATH ? HD_PROC_LOOK : (flags & O_ACCMODE) == O_RDONLY && !(flags & O_TRUNC) ? HD_PROC_READ : HD_PROC_WRITE;
+}
+
 int hd_open_at(int dir, const char *user, int flags, unsigned mode, uint64_t pc) {
   hd_fd_opened();
   if (!hd_active()) return (int)hd_errno_result(hd_sys4(SYS_openat, dir, user, flags, mode));
@@ -72,7 +76,8 @@ int hd_open_at(int dir, const char *user, int flags, unsigned mode, uint64_t pc)
   hd.cur->pend.pc = pc;
   if (!hd_fetch_string(path, user, sizeof path)) return (int)hd_errno_result(-ENAMETOOLONG);
   struct hd_thread *t = hd_io_point(HD_OP_FD_OPEN, pc, 0, -1, 0, NULL);
-  long fd = open_now(dir, path, flags, mode);
+  char kernels[HD_PATH];
+  long fd = open_now(dir, hd_in_proc(kernels, path, use_of(flags)), flags, mode);
   if (fd < 0) return (int)hd_errno_result(hd_io_done(t, 0, -fd));
   t->pend.obj = hd_kernel_object((int)fd);
   t->pend.aux = (uint64_t)fd;
@@ -99,11 +104,14 @@ static void *stream(void *(*real)(const char *, const char *, void *), const cha
   for (const char *c = how; *c && *c != ','; c++) { plus |= *c == '+'; exclusive |= *c == 'x'; }
   struct stat st;
   hd_io_only_point(HD_OP_FD_OPEN, hd.cur->pend.pc);
-  if (hd_sys4(SYS_newfstatat, AT_FDCWD, name, &st, 0) == 0 && S_ISFIFO(st.st_mode)) hd_unsupported("a stdio stream over a FIFO: read and write a descriptor instead");
+  char kernels[HD_PATH];
+  const char *at = hd_in_proc(kernels, name, plus || *how != 'r' ? HD_PROC_WRITE : HD_PROC_READ);
+  if (at != name) path = at;
+  if (hd_sys4(SYS_newfstatat, AT_FDCWD, at, &st, 0) == 0 && S_ISFIFO(st.st_mode)) hd_unsupported("a stdio stream over a FIFO: read and write a descriptor instead");
   int flags = plus ? O_RDWR : *how == 'r' ? O_RDONLY : O_WRONLY;
   if (*how != 'r') flags |= O_CREAT | (*how == 'w' ? O_TRUNC : 0) | (exclusive ? O_EXCL : 0);
   bool chance = is_random(name);
-  if (!chance) hd_undo_open(AT_FDCWD, name, flags);
+  if (!chance) hd_undo_open(AT_FDCWD, at, flags);
   FILE *r = chance ? real(random_path(), "r", f) : real(path, mode, f);
   int err = errno;
   if (!chance) hd_undo_opened(r ? AT_FDCWD : -1);

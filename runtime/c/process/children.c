@@ -29,6 +29,7 @@
 #include "core/sched.h"
 #include "core/virtual_time.h"
 #include "signals/signals.h"
+#include "threads/threads.h"
 #include "time/time.h"
 #include "sync/sync.h"
 #include "io/descriptors.h"
@@ -37,7 +38,7 @@
 
 extern char **environ;
 
-enum { MOST = 1024, FIRST = 100000, MS = 1000000 };
+enum { MOST = 1024, FIRST = HD_CHILD_BASE, MS = 1000000 };
 static const long PATIENCE = 100 * MS; // ns to wait for a child's end before other threads continue
 enum { ANSWER = 100 };                 // ms to wait for a child's read or write before other threads continue
 
@@ -49,7 +50,21 @@ static struct {
 static uint32_t nchildren;
 static uint64_t waiting; // object on which threads block that wait for a child longer than PATIENCE
 
-static void begin(void) { nchildren = 0; }
+static bool subreaper; // orphans among the descendants become children of the program
+
+static void begin(void) {
+  nchildren = 0;
+  subreaper = false;
+}
+
+static void no_orphans(void) {
+  if (subreaper && nchildren) hd_unsupported("a child process of a subreaper (PR_SET_CHILD_SUBREAPER): the program would inherit its children");
+}
+
+void hd_children_subreaper(bool on) {
+  subreaper = on;
+  no_orphans();
+}
 
 // ---- starting processes
 static bool over(int number, bool patient, struct hd_signal *s);
@@ -62,6 +77,7 @@ static struct hd_thread *start_point(const char *what, uint64_t pc) {
   struct hd_thread *t = hd_op(HD_OP_PROCESS_START, pc, 0);
   hd_pipes_inherited();
   hd_timestamp_trap(false); // off until the child has started, which would inherit it
+  hd_priority_apply(t);
   return t;
 }
 
@@ -71,6 +87,7 @@ static int started(struct hd_thread *t, long pid) {
   child[nchildren].waited = false;
   child[nchildren].watch = NULL;
   int number = FIRST + (int)nchildren++;
+  no_orphans();
   hd_progress(t);
   uint64_t pc = t->pend.pc;
   hd_commit(t, (uint64_t)(number - FIRST + 1), 0);
@@ -102,7 +119,9 @@ static void in_child(void) {
   hd_mode = HD_CHILD;
   hd_crash_remove();
   hd_signals_release(active ? t->signals.mask : 0);
-  if (active) hd_own_fds_release();
+  if (!active) return;
+  hd_own_fds_release();
+  hd_name_apply(t);
 }
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
@@ -171,6 +190,11 @@ static int wanted(pid_t which, bool any_ended) {
     if (any_ended && ended(child[i].pid)) return (int)i;
   }
   return first;
+}
+
+static long kernels_child(int pid) {
+  int i = wanted(pid ? pid : -1, false);
+  return i < 0 ? 0 : child[i].pid;
 }
 
 // Reports whether a process runs, or would if it had a processor.
@@ -569,5 +593,5 @@ static void end(void) {
 static const struct hd_operation operations[] = { { .op = HD_OP_PROCESS_WAIT, .enabled = wait_enabled } };
 
 const struct hd_registration hd_children = {
-  HD_OPERATIONS(operations), .begin = begin, .end = end, .external = external, .handled = handled, .external_used = answer,
+  HD_OPERATIONS(operations), .begin = begin, .end = end, .external = external, .handled = handled, .external_used = answer, .child = kernels_child,
 };

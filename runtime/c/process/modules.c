@@ -28,7 +28,7 @@ const struct hd_registration *const hd_all_modules[] = {
   // process and memory
   &hd_initial_stack, &hd_snapshot, &hd_descriptors_at_main, &hd_files, &hd_mappings, &hd_watch,
   // threads
-  &hd_thread_local, &hd_keys, &hd_threads_before_main, &hd_thread_life, &hd_process_exit,
+  &hd_thread_local, &hd_keys, &hd_threads_before_main, &hd_thread_life, &hd_names, &hd_priorities, &hd_process_exit,
   // signals and time
   &hd_signals, &hd_delivery, &hd_crash, &hd_clocks, &hd_timers,
   // synchronisation

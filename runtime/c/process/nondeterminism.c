@@ -1,4 +1,4 @@
-// nondeterminism.c: random numbers, identifiers and properties of the machine, which differ between
+// nondeterminism.c: random numbers and properties of the machine, which differ between
 // executions or processes. A program under control gets the same values every time.
 //
 // Not covered: the instructions rdrand, rdseed and cpuid, and calls of the kernel's vDSO that bypass
@@ -56,14 +56,6 @@ HD_INTERPOSE_MODELLED(uint32_t, arc4random, (void), ()) { return (uint32_t)word(
 HD_EXPORT uint32_t arc4random_uniform(uint32_t n) { return !hd_machine_is_modelled() ? REAL(arc4random_uniform)(n) : n ? (uint32_t)word() % n : 0; }
 // std::random_device::_M_getval()
 HD_INTERPOSE_MODELLED(unsigned, _ZNSt13random_device9_M_getvalEv, (void *self), (self)) { return (unsigned)word(); }
-
-// ---- identifiers
-HD_EXPORT pid_t getpid(void) { return hd_active() ? hd_pid() : (pid_t)hd_sys(SYS_getpid, 0, 0, 0); }
-HD_EXPORT pid_t gettid(void) { return hd_active() ? hd_pid() + (pid_t)hd.cur->number : (pid_t)hd_sys(SYS_gettid, 0, 0, 0); }
-HD_EXPORT pid_t getppid(void) { return hd_active() ? hd_pid() - 1 : (pid_t)hd_sys(SYS_getppid, 0, 0, 0); }
-HD_EXPORT pid_t getpgrp(void) { return hd_active() ? hd_pid() : (pid_t)hd_sys(SYS_getpgid, 0, 0, 0); }
-HD_EXPORT pid_t getpgid(pid_t pid) { return hd_active() && (!pid || pid == hd_pid()) ? hd_pid() : (pid_t)hd_errno_result(hd_sys(SYS_getpgid, pid, 0, 0)); }
-HD_EXPORT pid_t getsid(pid_t pid) { return hd_active() && (!pid || pid == hd_pid()) ? hd_pid() : (pid_t)hd_errno_result(hd_sys(SYS_getsid, pid, 0, 0)); }
 
 // ---- the machine
 HD_EXPORT int sched_getcpu(void) {

@@ -9,7 +9,7 @@ extern const struct hd_registration *const hd_all_modules[]; // modules.c; ended
 void hd_initial_stack_init(char **argv, char **envp);
 extern const struct hd_registration hd_initial_stack;
 
-// ---- nondeterminism.c: gives the program the same random numbers and identifiers in every process
+// ---- nondeterminism.c: gives the program the same random numbers in every process
 void hd_nondeterminism_init(void);
 
 // ---- syscall.c, instructions.c
@@ -18,7 +18,11 @@ void hd_nondeterminism_init(void);
 long hd_system_call(long n, const long arguments[6], uint64_t pc, bool instruction);
 extern const struct hd_registration hd_instructions;
 
+// ---- prctl.c
+int hd_prctl(int option, const unsigned long arguments[4], uint64_t pc); // like libc's prctl
+
 // ---- children.c
 void hd_children_init(void);
+void hd_children_subreaper(bool on); // the program's PR_SET_CHILD_SUBREAPER
 extern const struct hd_registration hd_children;
 #endif

@@ -9,8 +9,10 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <linux/capability.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -29,8 +31,11 @@
 #include "core/outcome.h"
 #include "core/rings.h"
 #include "core/run.h"
+#include "threads/threads.h"
 #include "sync/sync.h"
 #include "process/process.h"
+
+extern int capget(cap_user_header_t, cap_user_data_t), capset(cap_user_header_t, const cap_user_data_t);
 
 static HD_COLD _Noreturn void refuse(const char *fmt, ...) {
   static char what[96];
@@ -56,10 +61,30 @@ long hd_system_call(long n, const long a[6], uint64_t pc, bool instruction) {
   case SYS_gettid: return gettid();
   case SYS_getpid: return getpid();
   case SYS_getppid: return getppid();
+  case SYS_getpgrp: return getpgrp();
+  case SYS_getpgid: return getpgid(I(0));
+  case SYS_getsid: return getsid(I(0));
+  case SYS_setpgid: return setpgid(I(0), I(1));
+  case SYS_setsid: return setsid();
   case SYS_getcpu: return getcpu(P(0), P(1));
   case SYS_getrandom: return getrandom(P(0), (size_t)a[1], (unsigned)a[2]);
   case SYS_sched_getaffinity: return sched_getaffinity(I(0), (size_t)a[1], P(2)) < 0 ? -1 : 8;
   case SYS_sched_setaffinity: return sched_setaffinity(I(0), (size_t)a[1], P(2));
+  case SYS_sched_getscheduler: return sched_getscheduler(I(0));
+  case SYS_sched_setscheduler: return sched_setscheduler(I(0), I(1), P(2));
+  case SYS_sched_getparam: return sched_getparam(I(0), P(1));
+  case SYS_sched_setparam: return sched_setparam(I(0), P(1));
+  case SYS_sched_rr_get_interval: return sched_rr_get_interval(I(0), P(1));
+  case SYS_getpriority: return hd_errno_result(hd_priority_get(I(0), I(1), pc)); // libc's returns another value
+  case SYS_setpriority: return hd_errno_result(hd_priority_set(I(0), I(1), I(2), pc));
+  case SYS_prctl: return hd_prctl(I(0), (const unsigned long *)a + 1, pc);
+  case SYS_prlimit64: return prlimit(I(0), I(1), P(2), P(3));
+  case SYS_capget: return capget(P(0), P(1));
+  case SYS_capset: return capset(P(0), P(1));
+  case SYS_setfsuid: return setfsuid((uid_t)a[0]);
+  case SYS_setfsgid: return setfsgid((gid_t)a[0]);
+  case SYS_process_vm_readv: return process_vm_readv(I(0), P(1), (unsigned long)a[2], P(3), (unsigned long)a[4], (unsigned long)a[5]);
+  case SYS_process_vm_writev: return process_vm_writev(I(0), P(1), (unsigned long)a[2], P(3), (unsigned long)a[4], (unsigned long)a[5]);
   case SYS_sched_yield: return sched_yield();
   case SYS_tgkill: return tgkill(I(0), I(1), I(2));
   case SYS_tkill: return tgkill(hd_pid(), I(0), I(1));
@@ -150,15 +175,21 @@ long hd_system_call(long n, const long a[6], uint64_t pc, bool instruction) {
   case SYS_fchown: return fchown(I(0), (uid_t)a[1], (gid_t)a[2]);
   case SYS_fchownat: return fchownat(I(0), P(1), (uid_t)a[2], (gid_t)a[3], I(4));
   case SYS_utimensat: return P(1) ? utimensat(I(0), P(1), P(2), I(3)) : futimens(I(0), P(2));
+  case SYS_stat: return stat(P(0), P(1));
+  case SYS_lstat: return lstat(P(0), P(1));
+  case SYS_newfstatat: return fstatat(I(0), P(1), P(2), I(3));
+  case SYS_statx: return statx(I(0), P(1), I(2), (unsigned)a[3], P(4));
+  case SYS_access: return access(P(0), I(1));
+  case SYS_faccessat: return faccessat(I(0), P(1), I(2), 0);
+  case SYS_readlink: return readlink(P(0), P(1), (size_t)a[2]);
+  case SYS_readlinkat: return readlinkat(I(0), P(1), P(2), (size_t)a[3]);
   case SYS_chdir: return chdir(P(0));
   case SYS_fchdir: return fchdir(I(0));
   case SYS_umask: return (long)umask((mode_t)a[0]);
   // queries and memory barriers
   case SYS_membarrier: case SYS_uname: case SYS_sysinfo: case SYS_getuid: case SYS_geteuid: case SYS_getgid: case SYS_getegid:
-  case SYS_stat: case SYS_fstat: case SYS_lstat: case SYS_newfstatat: case SYS_statx: case SYS_access: case SYS_faccessat:
-  case SYS_readlink: case SYS_readlinkat: case SYS_getcwd: case SYS_getdents64: case SYS_fsync: case SYS_fdatasync: case SYS_ftruncate:
-  case SYS_madvise: case SYS_mincore: case SYS_getrlimit: case SYS_sched_getscheduler: case SYS_sched_getparam: case SYS_getpriority:
-  case SYS_process_vm_readv:
+  case SYS_fstat: case SYS_getcwd: case SYS_getdents64: case SYS_fsync: case SYS_fdatasync: case SYS_ftruncate:
+  case SYS_madvise: case SYS_mincore: case SYS_getrlimit:
     return hd_errno_result(hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]));
   }
   if (instruction) refuse("the system call number %ld made by an instruction in %s", n, hd_module_name(pc));

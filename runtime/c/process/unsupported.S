@@ -16,6 +16,9 @@
 	hooked	fexecve
 	hooked	daemon
 	hooked	forkpty
+	hooked	ptrace
+	hooked	sched_setattr
+	hooked	sched_getattr
 // threads
 	hooked	flockfile
 	hooked	ftrylockfile
@@ -57,6 +60,9 @@
 	hooked	copy_file_range
 	hooked	pidfd_open
 	hooked	pidfd_getfd
+	hooked	pidfd_send_signal
+	hooked	process_madvise
+	hooked	process_mrelease
 // changes to the file system that the runtime cannot undo
 	hooked	mknod
 	hooked	mknodat
@@ -73,10 +79,8 @@
 	hooked	tmpnam
 	hooked	tempnam
 	hooked	tmpnam_r
-	isolated	prlimit64
 	isolated	setrlimit64
 	isolated	setrlimit
-	isolated	prlimit
 	hooked	clock_settime
 	hooked	settimeofday
 	hooked	io_setup

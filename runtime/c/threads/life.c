@@ -122,6 +122,7 @@ struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *ar
   u->entry = entry;
   u->arg = arg;
   u->detached = detached;
+  hd_thread_inherits(u, t);
   hd.unjoined++;
   hd_fiber_start(u, u->host->sp, hd_thread_main);
   hd_pend(u, HD_OP_THREAD_START, (uint64_t)entry, (uint64_t)entry);
@@ -175,7 +176,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
     }
   }
   struct hd_thread *u = hd_spawn(t, entry, arg, detached);
-  hd_thread_attributes(u, t, attr);
+  hd_thread_attributes(u, attr);
   if (addr) {
     u->stack.lo = (uintptr_t)addr;
     u->stack.hi = u->stack.lo + size;

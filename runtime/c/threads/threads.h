@@ -26,8 +26,32 @@ int hd_early_detach(uintptr_t id);
 _Noreturn void hd_early_join(void);
 extern const struct hd_registration hd_threads_before_main;
 
+// ---- identifiers.c: what an identifier from getpid, gettid or fork names
+struct hd_named {
+  struct hd_thread *thread; // NULL: a child process
+  long process;             // the kernel's identifier of the child process
+};
+// 0 names the calling thread. Returns false if id names nothing. Ends the execution if it names a process that heddle
+// does not know; what is the call.
+bool hd_named(int id, const char *what, uint64_t pc, struct hd_named *to);
+long hd_kernel_child(int pid); // see struct hd_registration
+
 // ---- attributes.c
-void hd_thread_attributes(struct hd_thread *u, const struct hd_thread *parent, const void *attr);
+void hd_thread_inherits(struct hd_thread *u, const struct hd_thread *parent);
+void hd_thread_attributes(struct hd_thread *u, const void *attr); // attr: of pthread_create; may be NULL
+struct hd_thread *hd_thread_valid(uintptr_t pthread, uint64_t pc); // reports misuse if it names no thread
+int hd_name_set(struct hd_thread *u, const char *name);       // returns 0 or an errno
+int hd_name_get(const struct hd_thread *u, char *buf, size_t size);
+void hd_name_apply(const struct hd_thread *t); // in a child of fork: gives it t's name
+extern const struct hd_registration hd_names;
+
+// ---- priority.c
+void hd_priority_inherits(struct hd_thread *u, const struct hd_thread *parent);
+// Gives the kernel thread the priority of t, before t starts a process: that inherits it. Ends the execution if it cannot.
+void hd_priority_apply(const struct hd_thread *t);
+long hd_priority_get(int which, int who, uint64_t pc); // as the system call: 20 - nice, or -errno
+long hd_priority_set(int which, int who, int nice, uint64_t pc);
+extern const struct hd_registration hd_priorities;
 
 // ---- process_exit.c
 _Noreturn void hd_exit(int status, uint64_t pc); // exit(), called at pc

@@ -12,6 +12,7 @@
 #include "core/cancellation.h"
 #include "core/interrupts.h"
 #include "core/libc.h"
+#include "core/outcome.h"
 #include "core/program_memory.h"
 #include "core/progress.h"
 #include "core/registration.h"
@@ -21,6 +22,7 @@
 #include "core/virtual_time.h"
 #include "memory/access.h"
 #include "signals/signals.h"
+#include "threads/threads.h"
 #include "time/time.h"
 
 // The supported clocks. Clocks of numbered processes and threads count as this process's.
@@ -108,7 +110,10 @@ HD_INTERPOSE_MODELLED(int, clock_getres, (clockid_t clock, struct timespec *ts),
 }
 
 HD_INTERPOSE_MODELLED(int, clock_getcpuclockid, (pid_t pid, clockid_t *clock), (pid, clock)) {
-  if (pid && pid != hd_pid()) return ESRCH;
+  struct hd_named n;
+  if (hd_active() && !hd_named(pid, "clock_getcpuclockid", HD_RA, &n)) return ESRCH;
+  if (hd_active() && !n.thread) hd_unsupported("clock_getcpuclockid of a child process");
+  if (hd_active() && pid && n.thread->number != 0) return ESRCH; // the identifier of a thread, not of a process
   *clock = CLOCK_PROCESS_CPUTIME_ID;
   return 0;
 }
