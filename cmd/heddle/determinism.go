@@ -53,6 +53,8 @@ type determinismJSON struct {
 	Difference []pairJSON `json:"difference,omitempty"`
 	// Moved is true if that execution had other addresses, too, which a replay does not repeat.
 	Moved bool `json:"moved,omitempty"`
+	// Deadlock is set if threads wait for each other in that execution, or, if the answer is undecided, may do so.
+	Deadlock []waitJSON `json:"deadlock,omitempty"`
 	// Reordered is the trace of the execution that shows the failure.
 	Reordered string `json:"reordered,omitempty"`
 	Events    int    `json:"events"` // accesses included
@@ -72,6 +74,47 @@ type pairJSON struct {
 	Event     int    `json:"event"` // its index in the execution with all accesses
 	// Value is set if the events of a difference only differ in it: a value, or a place, as in a sanitised trace.
 	Value string `json:"value,omitempty"`
+}
+
+// waitJSON is what a thread of a deadlock waits for, and what is held meanwhile.
+type waitJSON struct {
+	Thread    string `json:"thread"`
+	Operation string `json:"operation"`
+	Object    string `json:"object,omitempty"`
+	Where     string `json:"where,omitempty"`
+	// Holder is the thread that holds Held: the same one, or one that waits for it.
+	Holder    string `json:"holder,omitempty"`
+	Held      string `json:"held,omitempty"`
+	HeldWhere string `json:"heldWhere,omitempty"`
+}
+
+func (w *waitJSON) String() string {
+	s := w.Thread + " waits: " + w.Operation
+	if w.Object != "" {
+		s += " " + w.Object
+	}
+	if w.Where != "" {
+		s += " at " + w.Where
+	}
+	if w.Held != "" {
+		s += "; holds " + w.Held
+		if w.HeldWhere != "" {
+			s += " since " + w.HeldWhere
+		}
+	}
+	return s
+}
+
+// possible says how the thread comes to wait.
+func (w *waitJSON) possible() string {
+	s := w.Thread + " acquires " + w.Object
+	switch {
+	case w.Held == "":
+		return s
+	case w.Holder == w.Thread:
+		return s + " while it holds " + w.Held
+	}
+	return s + " before " + w.Holder + " can release " + w.Held
 }
 
 func (c *checkDeterminismCommand) Run(a *app) error {
@@ -183,9 +226,30 @@ func (out *determinismJSON) fill(d *engine.Determinism, t target.Target) {
 	if r := d.Reversal; r != nil {
 		out.Events, out.Left, out.Searched, out.Solved = r.Events, r.Left, r.Searched, r.Solved
 		out.Executions += r.Executions
-		if r.Answer == reversible.Fails {
+		if r.Answer == reversible.Fails && r.Deadlock == nil {
 			out.Pair = []pairJSON{event(d.Golden, r.Pair.First), event(d.Golden, r.Pair.Second)}
 		}
+	}
+	in := d.Golden
+	if d.Answer == reversible.Fails {
+		in = d.Reordered
+	}
+	for _, w := range d.Waits {
+		x := waitJSON{Thread: fmt.Sprintf("T%d", w.Thread), Operation: w.Op.String(), Where: names.Place(w.Site, false)}
+		if w.Object != 0 {
+			x.Object = names.Object(in, w.Object, 0, len(in.Events)-1)
+		}
+		if w.Held != 0 {
+			x.Holder, x.Held, x.HeldWhere = fmt.Sprintf("T%d", w.Holder), names.Object(in, w.Held, 0, len(in.Events)-1), names.Place(w.HeldAt, false)
+		}
+		out.Deadlock = append(out.Deadlock, x)
+	}
+	if d.Answer == reversible.Undecided && len(out.Deadlock) > 0 {
+		var parts []string
+		for i := range out.Deadlock {
+			parts = append(parts, out.Deadlock[i].possible())
+		}
+		out.Why += ": " + strings.Join(parts, ", ")
 	}
 	if x := d.Difference; x != nil {
 		out.Difference = []pairJSON{event(d.Golden, x.Golden), event(d.Reordered, x.Other)}
@@ -226,6 +290,12 @@ func (c *checkDeterminismCommand) print(a *app, out *determinismJSON) {
 	case out.Pair != nil:
 		fmt.Fprintf(a.stdout, "the condition fails: two dependent events can happen in either order\n  %s\n  %s\n", &out.Pair[0], &out.Pair[1])
 		fmt.Fprintf(a.stdout, "in the other order: %s\n", out.Reordered)
+	case out.Deadlock != nil && out.Answer == string(reversible.Fails):
+		fmt.Fprintf(a.stdout, "the condition fails: no two dependent events can be reversed, but threads can wait for each other\n")
+		for i := range out.Deadlock {
+			fmt.Fprintf(a.stdout, "  %s\n", &out.Deadlock[i])
+		}
+		fmt.Fprintf(a.stdout, "the other execution: %s\n", out.Reordered)
 	case out.Difference != nil:
 		what := "events"
 		if out.Difference[0].Value != "" {

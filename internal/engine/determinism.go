@@ -32,7 +32,10 @@ type Determinism struct {
 	// Difference is the first difference between Golden and Reordered, if the condition fails because
 	// no dependent pair is reversible and yet a thread had other events.
 	Difference *ThreadDifference
-	// Executions were made with other schedules, for local determinism.
+	// Waits are of threads that wait for each other: in Reordered, which ends in a deadlock, or if the answer is Undecided, in
+	// Golden, where they did not have to.
+	Waits []DeadlockWait
+	// Executions were made with other schedules, for local determinism, and to find a deadlock.
 	Executions int
 }
 
@@ -46,6 +49,18 @@ type ThreadDifference struct {
 	GoldenValue, OtherValue string
 	// Moved is true if Other is of an execution at other addresses, which a replay does not repeat.
 	Moved bool
+}
+
+// DeadlockWait is what a thread of a deadlock waits for.
+type DeadlockWait struct {
+	Thread trace.ThreadID
+	Op     trace.Op
+	Object trace.Object
+	Site   trace.Site
+	// Holder holds Held meanwhile: Thread, or a thread that waits for it. Held is 0 if nothing is known to be held.
+	Holder trace.ThreadID
+	Held   trace.Object
+	HeldAt trace.Site
 }
 
 // DeterminismOptions bound a check.
@@ -111,11 +126,29 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 		}
 		return tr != nil, err
 	}
-	if d.Reversal, err = reversible.Check(ctx, d.Golden, reversible.Options{Steps: opts.Steps, Solve: opts.Solve, Confirm: confirm}); err != nil {
+	deadlock := func(ctx context.Context, x *reversible.Deadlock) (bool, error) {
+		tr, err := deadlockAfter(ctx, t, d.Golden, x.Order)
+		if tr != nil {
+			d.Reordered = tr
+		}
+		return tr != nil, err
+	}
+	if d.Reversal, err = reversible.Check(ctx, d.Golden, reversible.Options{Steps: opts.Steps, Solve: opts.Solve, Confirm: confirm, ConfirmDeadlock: deadlock}); err != nil {
 		return nil, err
 	}
 	d.Answer, d.Why = d.Reversal.Answer, d.Reversal.Why
-	if d.Answer != reversible.Holds {
+	if x := d.Reversal.Deadlock; x != nil {
+		if d.Answer == reversible.Undecided {
+			if err := d.findDeadlock(ctx, t, opts); err != nil {
+				return nil, err
+			}
+		}
+		if d.Answer == reversible.Fails {
+			d.Waits = deadlockWaits(d.Reordered)
+			return d, nil
+		}
+		d.Waits = possibleWaits(d.Golden, x)
+	} else if d.Answer != reversible.Holds {
 		return d, nil
 	}
 	return d, d.compareSchedules(ctx, t, opts)
@@ -290,6 +323,10 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 			return err
 		}
 		d.Executions++
+		if o.Ending.Kind == trace.Deadlock {
+			d.Answer, d.Reordered, d.Waits = reversible.Fails, describedBy(o.Trace, plan), deadlockWaits(o.Trace)
+			return nil
+		}
 		diff := firstDifference(d.Golden, o.Trace)
 		if diff == nil {
 			if diff, err = otherValue(ctx, golden, d.Golden, o.Trace); err != nil {
@@ -300,12 +337,17 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 			continue
 		}
 		diff.Moved = elsewhere
-		d.Answer, d.Difference, d.Reordered = reversible.Fails, diff, o.Trace
-		o.Trace.Header.Strategy = strategy.Describe(plan)
-		o.Trace.Header.Points, o.Trace.Header.ExpectStatus = plan.Points, plan.ExpectStatus
+		d.Answer, d.Difference, d.Reordered, d.Waits = reversible.Fails, diff, describedBy(o.Trace, plan), nil
 		return nil
 	}
 	return nil
+}
+
+// describedBy adds to an execution's trace what a replay needs of its plan.
+func describedBy(t *trace.Trace, plan schedule.Plan) *trace.Trace {
+	t.Header.Strategy = strategy.Describe(plan)
+	t.Header.Points, t.Header.ExpectStatus = plan.Points, plan.ExpectStatus
+	return t
 }
 
 // sanitizedMemory is how much of a sanitised execution is kept in memory, in bytes.

@@ -554,3 +554,50 @@ func (b *brute) reverses(order []int) []int {
 	}
 	return nil
 }
+
+// stuck reports whether no thread can go on after an order, although one has events left.
+func (b *brute) stuck(order []int) bool {
+	m, cut, err := b.replay(order)
+	if err != nil {
+		return false
+	}
+	left := false
+	for u := range cut {
+		if cut[u] == len(b.of[u]) {
+			continue
+		}
+		left = true
+		if m.ready(&b.t.Events[b.of[u][cut[u]]]) {
+			return false
+		}
+	}
+	return left
+}
+
+// deadlocks returns an order after which no thread can go on, or nil. No pair may be reversible.
+func (b *brute) deadlocks(order []int) []int {
+	m, cut, err := b.replay(order)
+	if err != nil {
+		return nil
+	}
+	if b.stuck(order) {
+		return order
+	}
+	for u := range cut {
+		if cut[u] == len(b.of[u]) || !m.ready(&b.t.Events[b.of[u][cut[u]]]) {
+			continue
+		}
+		next := append(slices.Clone(order), b.of[u][cut[u]])
+		cut[u]++
+		key := fmt.Sprint(cut)
+		cut[u]--
+		if b.seen[key] {
+			continue
+		}
+		b.seen[key] = true
+		if found := b.deadlocks(next); found != nil {
+			return found
+		}
+	}
+	return nil
+}

@@ -14,9 +14,9 @@ import (
 type Answer string
 
 const (
-	Holds     Answer = "holds"     // no dependent pair is reversible
-	Fails     Answer = "fails"     // one is
-	Undecided Answer = "undecided" // see Result.Why
+	Holds     Answer = "holds"     // no dependent pair is reversible, and no schedule ends in a deadlock
+	Fails     Answer = "fails"     // a pair is reversible, or a schedule does
+	Undecided Answer = "undecided" // see Result.Why and Result.Deadlock
 )
 
 // Pair is a dependent pair: indices of events of different threads, in the order of the trace.
@@ -35,16 +35,21 @@ type Options struct {
 	// Confirm executes a reordering and reports whether the pair was reversed; nil to accept what
 	// the model says. A reordering with events that are not modelled counts only if Confirm says so.
 	Confirm func(ctx context.Context, p Pair, order []int) (bool, error)
+	// ConfirmDeadlock executes a reordering after which no thread can go on, and reports whether the execution ended in a
+	// deadlock; nil to accept what the model says.
+	ConfirmDeadlock func(ctx context.Context, d *Deadlock) (bool, error)
 }
 
 // Result is the result of a check.
 type Result struct {
 	Answer Answer
-	// Pair and Order are of Fails: a dependent pair, and a feasible reordering, as indices of
+	// Pair and Order are of Fails, unless there is a Deadlock: a dependent pair, and a feasible reordering, as indices of
 	// events, that ends with its second event and does not contain its first.
 	Pair  Pair
 	Order []int
 	Why   string // of Undecided
+	// Deadlock is of Fails, or of Undecided if threads may wait for each other: that alone is not decided. No pair is reversible.
+	Deadlock *Deadlock
 	// Unordered are the pairs that vector clocks left, at most MaxUnordered of them if Undecided.
 	Unordered []Pair
 
@@ -52,7 +57,7 @@ type Result struct {
 	Left       int // dependent pairs that vector clocks left
 	Searched   int // pairs that the search decided
 	Solved     int // pairs that the solver decided
-	Executions int // calls of Confirm
+	Executions int // calls of Confirm and ConfirmDeadlock
 }
 
 // MaxUnordered bounds Result.Unordered.
@@ -109,6 +114,7 @@ func Check(ctx context.Context, t *trace.Trace, opts Options) (*Result, error) {
 		r.Answer, r.Why = Undecided, k.why()
 	} else {
 		r.Unordered = nil
+		return r, k.deadlock(ctx)
 	}
 	return r, nil
 }
@@ -181,6 +187,28 @@ func (k *checker) check(ctx context.Context, c candidate) (bool, error) {
 	}
 	r.Answer, r.Pair, r.Order = Fails, p, events
 	return true, nil
+}
+
+// deadlock changes the answer from Holds if threads may wait for each other: a thread in a deadlock has fewer events.
+func (k *checker) deadlock(ctx context.Context) error {
+	d, confirmed, err := k.m.deadlock(func(d *Deadlock) (bool, error) {
+		if k.opts.ConfirmDeadlock == nil {
+			return !slices.ContainsFunc(d.Order, func(e int) bool { return k.m.inexact[e] }), nil
+		}
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		k.r.Executions++
+		return k.opts.ConfirmDeadlock(ctx, d)
+	})
+	switch {
+	case d == nil:
+	case confirmed:
+		k.r.Answer, k.r.Deadlock = Fails, d
+	default:
+		k.r.Answer, k.r.Deadlock, k.r.Why = Undecided, d, "threads may wait for each other"
+	}
+	return err
 }
 
 // why says what keeps an answer from being given.

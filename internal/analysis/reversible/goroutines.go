@@ -27,6 +27,8 @@ type channel struct {
 	odd                bool // a select uses it, or it is tried
 	sends              []uint64
 	nreceives          int
+	received           []int32 // events at which receives arrived
+	completed          []int32 // events at which sends completed, -1 for none
 	closed             uint64
 }
 
@@ -260,6 +262,7 @@ func (c *compiler) locking(spec *ops.Spec) {
 	at := c.ev.Object
 	switch spec.Does {
 	case ops.Acquire, ops.AcquireShared:
+		c.announced[at] = spec.Of == ops.RWLock
 		c.show(at, false)
 		c.completed(func() { c.acquire(at, spec.Does == ops.AcquireShared, 1, false) })
 	case ops.Release, ops.ReleaseShared:
@@ -306,7 +309,9 @@ func (c *compiler) communicate() {
 	case trace.OpChanSend:
 		c.inTurn(at, sends, ch.senders)
 		ch.sends = append(ch.sends, c.post())
-		c.completed(func() {}) // which receive it waited for is not said: the trace does not have the channel's capacity
+		n := len(ch.completed)
+		ch.completed = append(ch.completed, -1)
+		c.completed(func() { ch.completed[n] = c.i }) // which receive it waited for is not said: the trace does not have the channel's capacity
 	case trace.OpChanClose:
 		c.change(at, sends)
 		ch.closed = c.post()
@@ -314,6 +319,7 @@ func (c *compiler) communicate() {
 		c.inTurn(at, receives, ch.receivers)
 		n := ch.nreceives
 		ch.nreceives++
+		ch.received = append(ch.received, c.i)
 		kind := implied // in another order, it waits for another send
 		if len(ch.senders) == 1 && len(ch.receivers) == 1 {
 			kind = necessary

@@ -307,11 +307,16 @@ func generateGo(r *rand.Rand) (progs [][]goInstruction, capacity []int) {
 		add := func(list ...goInstruction) { p = append(p, list...) }
 		some := func() {
 			for range r.IntN(2) {
-				switch r.IntN(6) {
+				switch r.IntN(8) {
 				case 0:
 					add(goInstruction{op: trace.OpGmutexLock}, access(g), goInstruction{op: trace.OpGmutexUnlock})
 				case 1:
 					add(goInstruction{op: []trace.Op{trace.OpChanSend, trace.OpChanRecv}[min(g, 1)], n: 1})
+				case 2: // crosswise
+					n := r.IntN(2)
+					add(goInstruction{op: trace.OpGmutexLock, n: n}, goInstruction{op: trace.OpGmutexLock, n: 1 - n}, goInstruction{op: trace.OpGmutexUnlock, n: 1 - n}, goInstruction{op: trace.OpGmutexUnlock, n: n})
+				case 3:
+					add(goInstruction{op: trace.OpGmutexLock}, goInstruction{op: []trace.Op{trace.OpChanSend, trace.OpChanRecv}[min(g, 1)], n: 1}, goInstruction{op: trace.OpGmutexUnlock})
 				default:
 					add(access(g))
 				}
@@ -371,6 +376,44 @@ func generateGo(r *rand.Rand) (progs [][]goInstruction, capacity []int) {
 	return progs, capacity
 }
 
+// contendGo makes a random program whose goroutines share only locks and a channel, and may wait for each other.
+func contendGo(r *rand.Rand) (progs [][]goInstruction, capacity []int) {
+	n := 3 + r.IntN(2)
+	progs, capacity = make([][]goInstruction, n), []int{0, r.IntN(3)}
+	send, receive := 1+r.IntN(n-1), 1+r.IntN(n-1)
+	for g := 1; g < n; g++ {
+		progs[0] = append(progs[0], goInstruction{op: trace.OpWgAdd, delta: 1}, goInstruction{op: trace.OpGo, n: g})
+		var p []goInstruction
+		for range 1 + r.IntN(2) {
+			n := r.IntN(2)
+			a, b := goInstruction{op: trace.OpGmutexLock, n: n}, goInstruction{op: trace.OpGmutexLock, n: 1 - n}
+			endA, endB := goInstruction{op: trace.OpGmutexUnlock, n: n}, goInstruction{op: trace.OpGmutexUnlock, n: 1 - n}
+			switch r.IntN(4) {
+			case 0:
+				p = append(p, a, endA)
+			case 1:
+				p = append(p, a, b, endB, endA)
+			default:
+				communicate := goInstruction{op: trace.OpChanSend, n: 1}
+				if g == receive {
+					communicate.op = trace.OpChanRecv
+				}
+				switch {
+				case g != send && g != receive:
+					p = append(p, a, endA)
+				case r.IntN(2) == 0:
+					p = append(p, communicate, a, endA)
+				default:
+					p = append(p, a, communicate, endA)
+				}
+			}
+		}
+		progs[g] = append(p, goInstruction{op: trace.OpWgAdd, delta: -1}, goInstruction{op: trace.OpThreadEnd})
+	}
+	progs[0] = append(progs[0], goInstruction{op: trace.OpWgWait}, goInstruction{op: trace.OpProcessExit})
+	return progs, capacity
+}
+
 var goPrograms = flag.Int("goroutines.programs", 1200, "check so many random programs")
 
 // TestGoroutines: if the condition holds for one execution of a program without branches, then all of its executions show the
@@ -383,9 +426,13 @@ func TestGoroutines(t *testing.T) {
 	}
 	answers := map[Answer]int{}
 	differs, wrong := 0, 0
+	found, free := 0, 0 // answers with a deadlock, and those of programs without any
 	for seed := range uint64(programs) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		progs, capacity := generateGo(r)
+		if seed%3 == 2 {
+			progs, capacity = contendGo(r)
+		}
 		m := newGoMachine(progs, capacity)
 		for {
 			enabled := m.enabled()
@@ -402,7 +449,7 @@ func TestGoroutines(t *testing.T) {
 		if !whole {
 			continue
 		}
-		delete(all, "") // a deadlock reverses nothing
+		deadlocks := all[""]
 		tr := &trace.Trace{Header: trace.Header{Target: "go", Instrumented: true}, Threads: make([]trace.Thread, len(progs)), Events: m.events}
 		got, err := Check(t.Context(), tr, Options{})
 		if err != nil {
@@ -410,6 +457,14 @@ func TestGoroutines(t *testing.T) {
 		}
 		answers[got.Answer]++
 		same := len(all) == 1
+		switch {
+		case got.Answer == Holds && deadlocks:
+			t.Fatalf("seed %d: holds, but an execution ends in a deadlock\n%s", seed, describe(tr))
+		case got.Deadlock != nil && deadlocks:
+			found++
+		case got.Deadlock != nil:
+			free++
+		}
 		if !same {
 			differs++
 		}
@@ -426,7 +481,11 @@ func TestGoroutines(t *testing.T) {
 			wrong++
 		}
 	}
+	t.Logf("%d deadlocks, %d that no execution has", found, free)
 	t.Logf("%v; executions of %d programs differ, %d answers need an execution", answers, differs, wrong)
+	if found < programs/100 || free > answers[Holds]/4 {
+		t.Errorf("%d deadlocks were found, and %d that no execution has", found, free)
+	}
 	if answers[Holds] < programs/50 || answers[Fails] < programs/20 || wrong*5 > answers[Fails] {
 		t.Errorf("%v, %d answers need an execution", answers, wrong)
 	}

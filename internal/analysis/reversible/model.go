@@ -64,6 +64,10 @@ type model struct {
 	sems    []semaphore
 	inexact []bool // events that are not modelled
 	strange map[string]int
+
+	nested       map[int32]int32 // events that acquire a lock again that the thread shares, and the lock
+	writersFirst map[int32]bool  // locks whose waiting writers keep readers out
+	chans        map[trace.Object]*channel
 }
 
 // aspect is what of an object a dependence is about.
@@ -180,6 +184,7 @@ type compiler struct {
 	woken      map[trace.ThreadID]uint64 // token of the signal
 	broadcasts map[trace.Object]uint64
 	onces      map[trace.Object]uint64
+	announced  map[trace.Object]bool // reader-writer locks whose waiting writers keep readers out
 	blocks     []block // by address
 	next       uint64  // base of the next block
 	goroutines
@@ -190,10 +195,10 @@ type compiler struct {
 func compile(t *trace.Trace) *model {
 	n := len(t.Events)
 	c := &compiler{
-		model: &model{t: t, nth: make([]int32, n), moves: make([]move, n), inexact: make([]bool, n), strange: map[string]int{}},
+		model: &model{t: t, nth: make([]int32, n), moves: make([]move, n), inexact: make([]bool, n), strange: map[string]int{}, nested: map[int32]int32{}, writersFirst: map[int32]bool{}},
 		scan:  scanned(t), b: depend.NewBuilder(n),
 		holds: map[holdKey]held{}, waits: map[trace.ThreadID]int{}, lockOf: map[trace.Object]int32{}, semOf: map[trace.Object]int32{},
-		barriers: map[trace.Object]*barrier{}, woken: map[trace.ThreadID]uint64{}, broadcasts: map[trace.Object]uint64{}, onces: map[trace.Object]uint64{},
+		barriers: map[trace.Object]*barrier{}, woken: map[trace.ThreadID]uint64{}, broadcasts: map[trace.Object]uint64{}, onces: map[trace.Object]uint64{}, announced: map[trace.Object]bool{},
 		keys: map[aspectOf]uint64{}, next: heapBase, goroutines: newGoroutines(), openMP: newOpenMP(t),
 	}
 	for i := range t.Events {
@@ -209,6 +214,7 @@ func compile(t *trace.Trace) *model {
 		c.of[u] = append(c.of[u], int32(i))
 	}
 	c.clocks = c.g.Clocks()
+	c.model.chans = c.scan.chans
 	for i := range c.sems {
 		s := &c.sems[i]
 		s.oneDown = c.ofOneThread(s.downs)
@@ -323,6 +329,7 @@ func (c *compiler) event() {
 	case ops.Begin:
 		c.once()
 	case ops.Announce: // readers may pass, as POSIX lets them
+		c.announced[ev.Object] = true
 	case ops.Wait, ops.Resume, ops.WakeOne, ops.WakeAll:
 		if spec.Of != ops.Condition || !done {
 			c.unknown()
@@ -464,6 +471,11 @@ func (c *compiler) acquire(at trace.Object, shared bool, depth int, shows bool) 
 		}
 		c.moves[c.i] = move{kind, id, shows}
 		h.shared = shared
+	} else if shared {
+		c.nested[c.i] = c.lockOf[at]
+	}
+	if c.announced[at] {
+		c.writersFirst[c.lockOf[at]] = true
 	}
 	h.depth += depth
 	c.holds[key] = h

@@ -29,7 +29,7 @@ func TestBrute(t *testing.T) {
 		traces = 1000
 	}
 	answers := map[Answer]int{}
-	searched := 0
+	searched, deadlocks := 0, 0
 	for seed := range uint64(traces) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		threads := 2 + r.IntN(3)
@@ -46,6 +46,19 @@ func TestBrute(t *testing.T) {
 		searched += got.Searched
 		b := newBrute(tr, threads)
 		want := b.reverses(nil)
+		if got.Deadlock != nil || got.Answer == Holds {
+			stuck := newBrute(tr, threads).deadlocks(nil)
+			if (stuck != nil) != (got.Deadlock != nil) {
+				t.Fatalf("seed %d: %+v, deadlock after %v\n%s", seed, got, stuck, describe(tr))
+			}
+			if stuck != nil {
+				deadlocks++
+				if !newBrute(tr, threads).stuck(got.Deadlock.Order) {
+					t.Fatalf("seed %d: no deadlock after %v\n%s", seed, got.Deadlock.Order, describe(tr))
+				}
+				continue
+			}
+		}
 		if (want != nil) != (got.Answer == Fails) || got.Answer == Undecided {
 			t.Fatalf("seed %d: %+v, all reorderings: %v\n%s", seed, got, want, describe(tr))
 		}
@@ -53,9 +66,12 @@ func TestBrute(t *testing.T) {
 			checkOrder(t, b, tr, threads, got, fmt.Sprint("seed ", seed))
 		}
 	}
-	t.Logf("%v, %d pairs searched", answers, searched)
-	if searched < answers[Fails]+traces/50 {
-		t.Errorf("the search ruled out only %d pairs", searched-answers[Fails])
+	t.Logf("%v, %d pairs searched, %d deadlocks", answers, searched, deadlocks)
+	if searched < answers[Fails]-deadlocks+traces/50 {
+		t.Errorf("the search ruled out only %d pairs", searched-answers[Fails]+deadlocks)
+	}
+	if deadlocks < traces/50 {
+		t.Errorf("only %d deadlocks", deadlocks)
 	}
 	if answers[Holds] < traces/20 || answers[Fails] < traces/20 {
 		t.Errorf("%v: too few of one answer to mean anything", answers)

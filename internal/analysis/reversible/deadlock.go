@@ -1,0 +1,699 @@
+package reversible
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Deadlock is a way in which threads may wait for each other, in a schedule that reverses no pair.
+type Deadlock struct {
+	// Waits are the acquisitions in which threads wait, and what is held meanwhile.
+	Waits []Wait
+	// Order is a feasible reordering after which no thread can go on, as indices of events; nil if
+	// the search has not found one, but cannot exclude it either.
+	Order []int
+}
+
+// Wait is an event that cannot happen as long as others hold what they hold.
+type Wait struct {
+	Event int
+	// Holds is the event that acquired what is held meanwhile, -1 for nothing. It is of the thread of
+	// Event, or of one that waits for that thread.
+	Holds int
+}
+
+const (
+	deadlockSteps  = 20_000_000
+	deadlockStates = 300_000
+	// mostDeadlocks is how many deadlocks of the model are executed.
+	mostDeadlocks = 4
+)
+
+// hold is a lock or semaphore between its acquisition and its release.
+type hold struct {
+	node  int32
+	event int32
+	row   []int32 // of each thread, how many events are known to be ordered before, or have been seen
+}
+
+// resources is a graph of locks and semaphores. An edge L → M means that a thread that holds L
+// may have to wait for one that acquires M.
+type resources struct {
+	m         *model
+	extra     map[int32][]int32 // of each event, those that it may wait for, besides its predecessors
+	star      []int32           // clocks with these; nil without any
+	contended []bool
+	acquired  []acquisitions // by each thread
+	matched   map[int32]int32
+	edges     map[[2]int32]Wait
+}
+
+type acquisitions struct {
+	nth, node, event []int32
+	of               map[int32][]int32 // positions of each node
+}
+
+// node returns what an event may block on: a lock, or a semaphore from which several threads take; -1 for nothing.
+// Locks come first.
+func (m *model) node(e int32) int32 {
+	if l, ok := m.nested[e]; ok {
+		if m.writersFirst[l] {
+			return l
+		}
+		return -1
+	}
+	switch v := m.moves[e]; {
+	case v.shows:
+	case v.kind == lock || v.kind == lockShared:
+		return v.object
+	case v.kind == down && !m.sems[v.object].oneDown:
+		return int32(m.locks) + v.object
+	}
+	return -1
+}
+
+// waitsForUps returns for each event that takes from a semaphore of one taker the ups that it may wait for.
+func (m *model) waitsForUps() map[int32][]int32 {
+	out := map[int32][]int32{}
+	for i := range m.sems {
+		s := &m.sems[i]
+		if !s.oneDown {
+			continue
+		}
+		last, n := map[int32]int32{}, 0
+		for _, d := range s.downs {
+			for ; n < len(s.ups) && s.ups[n] < d; n++ {
+				last[m.g.Thread[s.ups[n]]] = s.ups[n]
+			}
+			out[d] = slices.Sorted(maps.Values(last))
+		}
+	}
+	return out
+}
+
+// waitsForReceives adds the receives that sends may wait for, with the smallest capacities of channels that the trace
+// allows, and reports whether there are any.
+func (m *model) waitsForReceives(extra map[int32][]int32) bool {
+	any := false
+	for _, ch := range m.chans {
+		if ch.odd {
+			continue
+		}
+		capacity, n := 0, 0
+		for _, at := range slices.Sorted(slices.Values(ch.completed)) {
+			if at < 0 {
+				continue
+			}
+			for n < len(ch.received) && ch.received[n] < at {
+				n++
+			}
+			capacity = max(capacity, slices.Index(ch.completed, at)+1-n)
+		}
+		for k, at := range ch.completed {
+			if k >= capacity && at >= 0 {
+				extra[at] = append(extra[at], ch.received[k-capacity])
+				any = true
+			}
+		}
+	}
+	return any
+}
+
+// resourcesOf builds the graph.
+func (m *model) resourcesOf(extra map[int32][]int32) *resources {
+	r := &resources{m: m, extra: extra, contended: make([]bool, m.locks+len(m.sems)), acquired: make([]acquisitions, len(m.of)), matched: map[int32]int32{}, edges: map[[2]int32]Wait{}}
+	if !r.scan() {
+		return r
+	}
+	r.clocks()
+	held := make([][]*hold, len(m.of))
+	for e := range int32(m.g.Len()) {
+		u := m.g.Thread[e]
+		if len(held[u]) > 0 {
+			if n := m.node(e); n >= 0 && r.contended[n] {
+				for _, h := range held[u] {
+					r.edge(h.node, n, h.event, e)
+				}
+			}
+			for _, preds := range [][]int32{m.g.Preds(e), extra[e]} {
+				for _, p := range preds {
+					for _, h := range held[u] {
+						if h.row == nil {
+							h.row = slices.Clone(m.clocks.Before(h.event))
+						}
+						r.merge(h, p)
+					}
+				}
+			}
+		}
+		v := m.moves[e]
+		node := v.object
+		switch v.kind {
+		case noMove:
+			continue
+		case up, down:
+			node += int32(m.locks)
+		}
+		if !r.contended[node] {
+			continue
+		}
+		drop := func(acquired int32) {
+			held[u] = slices.DeleteFunc(held[u], func(h *hold) bool { return h.node == node && (acquired < 0 || h.event == acquired) })
+		}
+		switch v.kind {
+		case lock, lockShared:
+			held[u] = append(held[u], &hold{node: node, event: e})
+		case unlock, unlockShared:
+			drop(-1)
+		case down:
+			if _, ok := r.matched[e]; ok {
+				held[u] = append(held[u], &hold{node: node, event: e})
+			}
+		case up:
+			if d, ok := r.matched[e]; ok {
+				drop(d)
+			}
+		}
+	}
+	for u := range held {
+		for _, h := range held[u] {
+			r.kept(int32(u), h)
+		}
+	}
+	r.counts()
+	return r
+}
+
+// scan collects the acquisitions and reports whether several threads compete for anything.
+func (r *resources) scan() bool {
+	m := r.m
+	by := make([]int32, len(r.contended)) // the thread that acquires it, plus 1, or -1
+	exclusive := make([]bool, len(r.contended))
+	for e := range int32(m.g.Len()) {
+		v := m.moves[e]
+		node := v.object
+		switch v.kind {
+		case lock, lockShared:
+		case down:
+			node += int32(m.locks)
+		default:
+			continue
+		}
+		exclusive[node] = exclusive[node] || v.kind != lockShared
+		if u := m.g.Thread[e] + 1; by[node] == 0 {
+			by[node] = u
+		} else if by[node] != u {
+			by[node] = -1
+		}
+	}
+	any := false
+	for n := range by {
+		r.contended[n] = by[n] < 0 && exclusive[n]
+		any = any || r.contended[n]
+	}
+	for u := range r.acquired {
+		a := &r.acquired[u]
+		a.of = map[int32][]int32{}
+		for i, e := range m.of[u] {
+			if n := m.node(e); n >= 0 && r.contended[n] {
+				a.nth, a.node, a.event = append(a.nth, int32(i)), append(a.node, n), append(a.event, e)
+				a.of[n] = append(a.of[n], int32(len(a.nth)-1))
+			}
+		}
+	}
+	for i := range m.sems {
+		if m.sems[i].oneDown {
+			continue
+		}
+		open := map[int32][]int32{}
+		all := slices.Sorted(slices.Values(slices.Concat(m.sems[i].ups, m.sems[i].downs)))
+		for _, e := range all {
+			u := m.g.Thread[e]
+			if m.moves[e].kind == down {
+				open[u] = append(open[u], e)
+			} else if n := len(open[u]); n > 0 {
+				d := open[u][n-1]
+				open[u] = open[u][:n-1]
+				r.matched[d], r.matched[e] = e, d
+			}
+		}
+	}
+	return any
+}
+
+// clocks computes what may have to come before each event.
+func (r *resources) clocks() {
+	if len(r.extra) == 0 {
+		return
+	}
+	m, w := r.m, len(r.m.of)
+	r.star = make([]int32, m.g.Len()*w)
+	for e := range int32(m.g.Len()) {
+		own := r.before(e)
+		u := m.g.Thread[e]
+		if n := m.nth[e]; n > 0 {
+			copy(own, r.before(m.of[u][n-1]))
+		}
+		for _, preds := range [][]int32{m.g.Preds(e), r.extra[e]} {
+			for _, p := range preds {
+				for v, n := range r.before(p) {
+					own[v] = max(own[v], n)
+				}
+				own[m.g.Thread[p]] = max(own[m.g.Thread[p]], m.nth[p]+1)
+			}
+		}
+		own[u] = m.nth[e]
+	}
+}
+
+func (r *resources) before(e int32) []int32 {
+	if r.star == nil {
+		return r.m.clocks.Before(e)
+	}
+	w := len(r.m.of)
+	return r.star[int(e)*w : (int(e)+1)*w]
+}
+
+func (r *resources) edge(from, to, held, e int32) {
+	if _, ok := r.edges[[2]int32{from, to}]; !ok {
+		r.edges[[2]int32{from, to}] = Wait{int(e), int(held)}
+	}
+}
+
+// merge adds edges for what other threads acquire before event p, for which the holder may wait.
+func (r *resources) merge(h *hold, p int32) {
+	own := r.m.g.Thread[h.event]
+	add := func(v, to int32) {
+		from := h.row[v]
+		if to <= from || v == own {
+			return
+		}
+		h.row[v] = to
+		a := &r.acquired[v]
+		lo, _ := slices.BinarySearch(a.nth, from)
+		hi, _ := slices.BinarySearch(a.nth, to)
+		if hi-lo <= len(a.of) {
+			for i := lo; i < hi; i++ {
+				r.edge(h.node, a.node[i], h.event, a.event[i])
+			}
+			return
+		}
+		for n, at := range a.of {
+			if i, _ := slices.BinarySearch(at, int32(lo)); i < len(at) && int(at[i]) < hi {
+				r.edge(h.node, n, h.event, a.event[at[i]])
+			}
+		}
+	}
+	for v, n := range r.before(p) {
+		add(int32(v), n)
+	}
+	add(r.m.g.Thread[p], r.m.nth[p]+1)
+}
+
+// kept adds an edge for a lock that its holder never releases.
+func (r *resources) kept(u int32, h *hold) {
+	for v := range r.acquired {
+		a := &r.acquired[v]
+		if at := a.of[h.node]; int32(v) != u && len(at) > 0 && a.nth[at[len(at)-1]] >= r.m.clocks.Before(h.event)[v] {
+			r.edge(h.node, h.node, h.event, a.event[at[len(at)-1]])
+		}
+	}
+}
+
+// counts adds edges for semaphores that threads do not only use like locks: a down may wait for any up whose thread
+// has not taken before.
+func (r *resources) counts() {
+	for i := range r.m.sems {
+		s := &r.m.sems[i]
+		node := int32(r.m.locks + i)
+		if s.oneDown || !r.contended[node] {
+			continue
+		}
+		take, pair := int32(-1), int32(-1)
+		for _, d := range s.downs {
+			if _, ok := r.matched[d]; ok {
+				pair = d
+			} else {
+				take = d
+			}
+		}
+		if take >= 0 && pair >= 0 && s.initial+len(s.ups) == len(s.downs) {
+			r.edge(node, node, take, pair) // nothing may be left for the pair
+		}
+		h := &hold{node: node, event: s.downs[0], row: make([]int32, len(r.m.of))}
+		for _, p := range s.ups {
+			if _, ok := r.matched[p]; ok {
+				continue
+			}
+			h.event = p
+			for v, n := range r.before(p) {
+				r.range_(h, int32(v), n)
+			}
+		}
+	}
+}
+
+// range_ adds the edges for the first n events of thread v.
+func (r *resources) range_(h *hold, v, n int32) {
+	a := &r.acquired[v]
+	lo, _ := slices.BinarySearch(a.nth, h.row[v])
+	for ; lo < len(a.nth) && a.nth[lo] < n; lo++ {
+		r.edge(h.node, a.node[lo], h.event, a.event[lo])
+	}
+	h.row[v] = max(h.row[v], n)
+}
+
+// cyclic returns the nodes from which a cycle can be reached; nil if there are none.
+func (r *resources) cyclic() map[int32]bool {
+	in, degree := map[int32][]int32{}, map[int32]int{}
+	for k := range r.edges {
+		in[k[1]] = append(in[k[1]], k[0])
+		degree[k[0]]++
+		degree[k[1]] += 0
+	}
+	var free []int32
+	for n, d := range degree {
+		if d == 0 {
+			free = append(free, n)
+		}
+	}
+	for len(free) > 0 {
+		n := free[len(free)-1]
+		free = free[:len(free)-1]
+		delete(degree, n)
+		for _, p := range in[n] {
+			if degree[p]--; degree[p] == 0 {
+				free = append(free, p)
+			}
+		}
+	}
+	if len(degree) == 0 {
+		return nil
+	}
+	out := map[int32]bool{}
+	for n := range degree {
+		out[n] = true
+	}
+	return out
+}
+
+// cycle returns the waits of a cycle.
+func (r *resources) cycle(nodes map[int32]bool) []Wait {
+	next := map[int32]int32{}
+	for k := range r.edges {
+		if n, ok := next[k[0]]; nodes[k[0]] && nodes[k[1]] && (!ok || k[1] < n) {
+			next[k[0]] = k[1]
+		}
+	}
+	at := slices.Min(slices.Collect(maps.Keys(nodes)))
+	for range nodes {
+		at = next[at]
+	}
+	var out []Wait
+	for from := at; ; from = next[from] {
+		out = append(out, r.edges[[2]int32{from, next[from]}])
+		if next[from] == at {
+			return out
+		}
+	}
+}
+
+// deadlock returns a deadlock that a feasible reordering may end in; nil if there is none. The condition must hold, so that
+// feasible reorderings keep all dependences. confirm is called with those that the search finds until it returns true.
+func (m *model) deadlock(confirm func(*Deadlock) (bool, error)) (*Deadlock, bool, error) {
+	extra := m.waitsForUps()
+	r := m.resourcesOf(extra)
+	nodes, certain := r.cyclic(), true
+	if m.waitsForReceives(extra) {
+		with := m.resourcesOf(extra)
+		all := with.cyclic()
+		for k := range with.edges {
+			if _, ok := r.edges[k]; !ok && all[k[0]] && all[k[1]] {
+				certain = false // the search does not know that a send may have to wait
+			}
+		}
+		r, nodes = with, all
+	}
+	if nodes == nil {
+		return nil, false, nil
+	}
+	s := newStuck(m, nodes)
+	var first *Deadlock
+	confirmed, tried := false, 0
+	var failed error
+	complete := s.from(func() bool {
+		d := &Deadlock{Waits: s.waiting(), Order: s.sequence()}
+		if first == nil {
+			first = d
+		}
+		tried++
+		if confirmed, failed = confirm(d); confirmed {
+			first = d
+		}
+		return confirmed || failed != nil || tried >= mostDeadlocks
+	})
+	switch {
+	case failed != nil || confirmed || first != nil:
+		return first, confirmed, failed
+	case complete && certain:
+		return nil, false, nil
+	}
+	return &Deadlock{Waits: r.cycle(nodes)}, false, nil
+}
+
+// stuck searches for a cut from which no thread can go on. Threads wait only at acquisitions of nodes
+// from which a cycle can be reached, so everything else is done at once, and only these acquisitions are branched over.
+type stuck struct {
+	*search
+	nodes map[int32]bool
+	// last and lastAlone are the numbers of each thread's last acquisitions of a node, and of those that are not shared.
+	last, lastAlone map[int32][]int32
+	arrived         []bool  // writers that wait and keep readers out
+	arrivals        []int32 // of each lock
+	trail           []step
+	states          int
+	visited         map[string]bool
+}
+
+type step struct {
+	event           int32
+	arrives, waited bool
+}
+
+func newStuck(m *model, nodes map[int32]bool) *stuck {
+	budget := deadlockSteps
+	s := &stuck{search: newSearch(m, &budget), nodes: nodes, last: map[int32][]int32{}, lastAlone: map[int32][]int32{}, arrived: make([]bool, len(m.of)), arrivals: make([]int32, m.locks), states: deadlockStates, visited: map[string]bool{}}
+	for n := range nodes {
+		s.last[n], s.lastAlone[n] = slices.Repeat([]int32{-1}, len(m.of)), slices.Repeat([]int32{-1}, len(m.of))
+	}
+	for e := range int32(m.g.Len()) {
+		if n := s.acquires(e); n >= 0 {
+			u := m.g.Thread[e]
+			s.last[n][u] = m.nth[e]
+			if !s.shares(e) {
+				s.lastAlone[n][u] = m.nth[e]
+			}
+		}
+	}
+	return s
+}
+
+// acquires returns the node for which an event may have to wait, or -1.
+func (s *stuck) acquires(e int32) int32 {
+	if n := s.m.node(e); n >= 0 && s.nodes[n] {
+		return n
+	}
+	return -1
+}
+
+func (s *stuck) shares(e int32) bool {
+	k := s.m.moves[e].kind
+	return k == lockShared || k == noMove
+}
+
+// alone reports whether no other thread will do what conflicts with the acquisition.
+func (s *stuck) alone(t int, e, n int32) bool {
+	last := s.last[n]
+	if s.shares(e) {
+		last = s.lastAlone[n]
+	}
+	for v, at := range last {
+		if v != t && at >= s.cut[v] {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *stuck) enabled(e int32) bool {
+	if n := s.acquires(e); n >= 0 && int(n) < s.m.locks && s.shares(e) && s.arrivals[n] > 0 {
+		return false
+	}
+	return s.can(e)
+}
+
+// arrives reports whether a writer can begin to wait, so that it keeps readers out.
+func (s *stuck) arrives(t int, e, n int32) bool {
+	if int(n) >= s.m.locks || !s.m.writersFirst[n] || s.shares(e) || s.arrived[t] || s.readers[n] == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(s.m.g.Preds(e), func(p int32) bool { return s.cut[s.m.g.Thread[p]] <= s.m.nth[p] })
+}
+
+func (s *stuck) take(e int32) {
+	t := s.m.g.Thread[e]
+	s.trail = append(s.trail, step{e, false, s.arrived[t]})
+	s.arrive(e, false)
+	s.do(e)
+}
+
+func (s *stuck) arrive(e int32, waits bool) {
+	t := s.m.g.Thread[e]
+	if s.arrived[t] == waits {
+		return
+	}
+	s.arrived[t] = waits
+	if n := s.m.moves[e].object; waits {
+		s.arrivals[n]++
+	} else {
+		s.arrivals[n]--
+	}
+}
+
+func (s *stuck) undo(mark int) {
+	for len(s.trail) > mark {
+		x := s.trail[len(s.trail)-1]
+		s.trail = s.trail[:len(s.trail)-1]
+		if x.arrives {
+			s.arrive(x.event, false)
+			continue
+		}
+		s.back(len(s.order) - 1)
+		s.arrive(x.event, x.waited)
+	}
+}
+
+// from searches from the current state, and calls found in each deadlock until it returns true. It reports whether the
+// search was complete.
+func (s *stuck) from(found func() bool) bool {
+	complete := true
+	var visit func() bool
+	visit = func() bool { // reports whether to stop
+		mark := len(s.trail)
+		defer s.undo(mark)
+		for moved := true; moved; {
+			moved = false
+			for t := range s.cut {
+				for {
+					e := s.next(t)
+					if e < 0 {
+						break
+					}
+					if n := s.acquires(e); n >= 0 && !s.alone(t, e, n) || !s.enabled(e) {
+						break
+					}
+					s.take(e)
+					moved = true
+				}
+			}
+		}
+		key := s.key()
+		for t, on := range s.arrived {
+			if on {
+				key += string(binary.AppendUvarint([]byte{0}, uint64(t)))
+			}
+		}
+		if s.visited[key] {
+			return false
+		}
+		if s.states--; s.states < 0 || *s.budget < 0 {
+			complete = false
+			return true
+		}
+		s.visited[key] = true
+		blocked, left := true, false
+		for t := range s.cut {
+			e := s.next(t)
+			if e < 0 {
+				continue
+			}
+			left = true
+			n := s.acquires(e)
+			if n < 0 {
+				continue
+			}
+			at := len(s.trail)
+			if s.enabled(e) {
+				blocked = false
+				s.take(e)
+				if visit() {
+					return true
+				}
+				s.undo(at)
+			} else if s.arrives(t, e, n) {
+				blocked = false
+				s.trail = append(s.trail, step{e, true, false})
+				s.arrive(e, true)
+				if visit() {
+					return true
+				}
+				s.undo(at)
+			}
+		}
+		return left && blocked && found()
+	}
+	visit()
+	return complete
+}
+
+// sequence returns the events up to the current state. A goroutine's event at its arrival comes where it begins to wait.
+func (s *stuck) sequence() []int {
+	var out []int
+	early := map[int32]bool{}
+	for _, x := range s.trail {
+		switch {
+		case x.arrives && s.m.t.Events[x.event].Op == trace.OpRwLock:
+			early[x.event] = true
+		case x.arrives || early[x.event]:
+			continue
+		}
+		out = append(out, int(x.event))
+	}
+	return out
+}
+
+// waiting returns what the threads wait for in the current state, that hold something or wait for a lock or semaphore.
+func (s *stuck) waiting() []Wait {
+	var out []Wait
+	for t := range s.cut {
+		e := s.next(t)
+		if e < 0 {
+			continue
+		}
+		var holds []int32
+		for _, a := range s.m.of[t][:s.cut[t]] {
+			switch v := s.m.moves[a]; v.kind {
+			case lock, lockShared, down:
+				holds = append(holds, a)
+			case unlock, unlockShared, up:
+				if i := slices.IndexFunc(holds, func(h int32) bool {
+					w := s.m.moves[h]
+					return w.object == v.object && (w.kind == down) == (v.kind == up)
+				}); i >= 0 {
+					holds = slices.Delete(holds, i, i+1)
+				}
+			}
+		}
+		w := Wait{int(e), -1}
+		if len(holds) > 0 {
+			w.Holds = int(holds[len(holds)-1])
+		}
+		if w.Holds >= 0 || s.acquires(e) >= 0 {
+			out = append(out, w)
+		}
+	}
+	return out
+}
