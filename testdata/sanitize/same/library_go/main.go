@@ -1,3 +1,5 @@
+// kind: clean
+
 // Command library_go has goroutines that fill maps of their own, and a main that prints with package fmt and stores into a
 // sync.Map: Go's library draws random numbers for all of these.
 package main
