@@ -57,6 +57,11 @@ const (
 // Slack is what ShortDelays allows in one execution.
 const Slack = abi.SlackNs * time.Nanosecond
 
+// Comparable is a bit of Plan.Seed, for Go programs: the random numbers that Go's library draws for its own uses (hash
+// seeds of maps, whether a sync.Pool drops a value) do not depend on the seed, so that executions under
+// different seeds can be compared.
+const Comparable uint64 = 1 << 63
+
 // Plan asks for one or more executions.
 type Plan struct {
 	// Tag is the caller's own: targets give the plan back with each outcome, and the tag in it.

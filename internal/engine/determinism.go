@@ -302,6 +302,7 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 		}
 		defer moved.Close()
 	}
+	recorded, _ := strategy.SeedOf(d.Golden.Header.Strategy)
 	for n := range opts.Executions {
 		on, elsewhere := t, moved != nil && n&2 != 0
 		if opts.Executions < 4 {
@@ -312,7 +313,7 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 		}
 		// By priorities, a thread may come long after one that was created later; by a random walk, it rarely does.
 		plan := schedule.Plan{
-			Repeat: 1, Seed: opts.Seed + uint64(n), Policy: [...]schedule.Policy{schedule.POS, schedule.Random}[n%2], Points: points, Delays: schedule.NoDelays,
+			Repeat: 1, Seed: opts.Seed + uint64(n) | recorded&schedule.Comparable, Policy: [...]schedule.Policy{schedule.POS, schedule.Random}[n%2], Points: points, Delays: schedule.NoDelays,
 			ExpectStatus: d.Golden.Header.ExpectStatus, Record: true, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses,
 		}
 		o, err := on.Run(ctx, plan)

@@ -164,6 +164,9 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 		plan = opts.Strategy.Plan(strategy.Source(opts.Seed), strategy.Seen{})
 	}
 	plan.Seed, plan.Repeat, plan.Points, plan.MaxSteps = opts.Seed, 1, slices.Clone(opts.Points), opts.MaxSteps
+	if t.Header().Target == "go" {
+		plan.Seed |= schedule.Comparable
+	}
 	plan.Record, plan.Accesses, plan.Spurious = true, !opts.Sparse, opts.Spurious
 	plan.Values, plan.Functions = opts.Values, opts.Functions
 	if opts.EarlyTimeouts {

@@ -20,10 +20,16 @@ func Describe(p schedule.Plan) string {
 	if p.Delays == schedule.AnyDelays {
 		s += " " + anyDelays
 	}
-	return fmt.Sprintf("%s seed=%d", s, p.Seed)
+	if p.Seed&schedule.Comparable != 0 {
+		s += " " + fixedHashes
+	}
+	return fmt.Sprintf("%s seed=%d", s, p.Seed&^schedule.Comparable)
 }
 
-const anyDelays = "early-timeouts"
+const (
+	anyDelays   = "early-timeouts"
+	fixedHashes = "fixed-hashes" // schedule.Comparable
+)
 
 // DelaysOf returns Delays for a plan that continues or varies a recorded execution: no overtaking
 // if none occurred there, and otherwise no more than allowed where the execution was found.
@@ -47,11 +53,14 @@ func SeedOf(description string) (uint64, bool) {
 		return 0, false
 	}
 	seed, err := strconv.ParseUint(m[1], 10, 64)
+	if slices.Contains(strings.Fields(description), fixedHashes) {
+		seed |= schedule.Comparable
+	}
 	return seed, err == nil
 }
 
 // Unseeded returns a description without the seed of its plan, which no command accepts: users give
 // the seed of the search.
 func Unseeded(description string) string {
-	return strings.TrimSpace(seedIn.ReplaceAllString(description, ""))
+	return strings.TrimSpace(seedIn.ReplaceAllString(strings.ReplaceAll(description, fixedHashes+" ", ""), ""))
 }

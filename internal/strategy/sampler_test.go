@@ -104,6 +104,7 @@ func TestDescribe(t *testing.T) {
 		{schedule.Plan{Policy: schedule.Random, Stay: 0.9, Seed: 17}, "random stay=0.9000 seed=17"},
 		{schedule.Plan{Policy: schedule.PCT, Depth: 3, Length: 120, Seed: 1}, "pct depth=3 length=120 seed=1"},
 		{schedule.Plan{Policy: schedule.POS, Seed: 9}, "pos seed=9"},
+		{schedule.Plan{Seed: 3 | schedule.Comparable}, "fair fixed-hashes seed=3"},
 		{schedule.Plan{Policy: schedule.POS, Seed: 9, Holds: make([]schedule.Hold, 2)}, "pos holds=2 seed=9"},
 	} {
 		if got := Describe(test.plan); got != test.want {
@@ -111,6 +112,14 @@ func TestDescribe(t *testing.T) {
 		}
 		if seed, ok := SeedOf("simplified from " + test.want); !ok || seed != test.plan.Seed {
 			t.Errorf("SeedOf(%q) = %d, %v", test.want, seed, ok)
+		}
+	}
+}
+
+func TestUnseeded(t *testing.T) {
+	for s, want := range map[string]string{"fair fixed-hashes seed=3": "fair", "pct depth=3 length=120 seed=1": "pct depth=3 length=120"} {
+		if got := Unseeded(s); got != want {
+			t.Errorf("Unseeded(%q) = %q, want %q", s, got, want)
 		}
 	}
 }

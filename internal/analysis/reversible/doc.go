@@ -37,6 +37,7 @@
 //   - they arrive at a barrier that more threads use than it waits for;
 //   - they send on one channel, or both receive from it, and more than one goroutine does, or one closes it;
 //   - one calls WaitGroup.Wait, and the other adds to the counter, unless Wait has to wait for it in either order;
+//   - one calls runtime.NumGoroutine, and the other starts a goroutine or is the end of one;
 //   - one initialises or destroys the object that the other operates on;
 //   - one ends the execution, and the other is not merely the end of a thread.
 //

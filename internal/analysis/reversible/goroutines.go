@@ -17,7 +17,8 @@ type goScan struct {
 	oddLocks map[trace.Object]bool // that are tried, or unlocked by another goroutine than the one that locked them
 	chans    map[trace.Object]*channel
 	groups   map[trace.Object]*group
-	unit     []*unit // of a call of Add, the first that it adds; of Done, the one that it takes
+	unit     []*unit          // of a call of Add, the first that it adds; of Done, the one that it takes
+	counters []trace.ThreadID // goroutines that call runtime.NumGoroutine
 }
 
 // channel is a channel of Go. Goroutines that wait for it are served in the order of their arrival, so its n-th receive
@@ -83,6 +84,9 @@ func scannedGo(t *trace.Trace) goScan {
 				s.blocked[j] = true
 			}
 			last[ev.Thread] = i
+		}
+		if counts(ev) && !slices.Contains(s.counters, ev.Thread) {
+			s.counters = append(s.counters, ev.Thread)
 		}
 		spec := ops.Of(ev.Op)
 		switch spec.Does {
@@ -220,6 +224,7 @@ func (c *compiler) goroutine(spec *ops.Spec) {
 	}
 	switch {
 	case spec.Does == ops.Create:
+		c.counted()
 		c.effect(depend.Create, depend.Life, ev.Value, 1)
 	case ev.Op == trace.OpGosched:
 	case spec.Does == ops.Continue:
@@ -282,6 +287,22 @@ func (c *compiler) ofChannel() bool {
 
 // channelHead is the size of the runtime's description of a channel, before its buffer.
 const channelHead = 96
+
+// counts reports whether an event of a Go program is a call of runtime.NumGoroutine: no other atomic load has size 1.
+func counts(ev *trace.Event) bool { return ev.Op == trace.OpAtomicLoad && ev.Size == 1 }
+
+// counted adds the dependences between a call of runtime.NumGoroutine and the goroutines that start and end.
+func (c *compiler) counted() {
+	switch {
+	case c.counters == nil:
+	case counts(c.ev):
+		c.change(0, waiter+aspect(slices.Index(c.counters, c.ev.Thread)))
+	case c.ev.Op == trace.OpGo || c.ev.Op == trace.OpThreadEnd:
+		for i := range c.counters {
+			c.observe(0, waiter+aspect(i))
+		}
+	}
+}
 
 // completed calls complete where the operation of this event completes.
 func (c *compiler) completed(complete func()) {

@@ -79,7 +79,7 @@ const (
 	execution               // no object: the end of the execution, and events that are not modelled
 	sends                   // of a channel: which goroutine sends next
 	receives                // and which receives next
-	waiter                  // the first of those of a sync.WaitGroup, one for each goroutine that waits for it
+	waiter                  // the first of those of a sync.WaitGroup, one for each goroutine that waits for it; of no object, of goroutines that call NumGoroutine
 )
 
 type aspectOf struct {
@@ -272,6 +272,7 @@ func (c *compiler) event() {
 	case c.ofLibrary(spec): // which may be waiting for work when the program ends
 		return
 	}
+	c.counted()
 	done := spec.Done(ev)
 	switch spec.Does {
 	case ops.Start, ops.Finish, ops.Exit, ops.Fence:

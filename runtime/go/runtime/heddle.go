@@ -95,6 +95,7 @@ type hdThread struct {
 	prio      int64
 	left      uint64 // WALK: interesting events that it and the threads that it will create have left
 	random    uint64 // its own stream, for select, maps and math/rand
+	own       uint64 // the same for hash seeds, whatever the plan's seed: for executions to be compared
 	quiet     uint32 // accesses of its current quiet stretch
 	stretches uint32 // quiet ones since its last scheduling point, forced yields not counted (heddle_computation.go)
 	yieldAt   uint32 // value of stretches at which it yields if it still computes
@@ -360,7 +361,7 @@ func hdStart(gp *g) {
 		hdSetPoints(add(hd.names, uintptr(p.Nthreads)*8), p.Npoints)
 		p.SetPoints = 0 // later executions of the plan keep them
 	}
-	hd.rng = hdMix(p.Seed+hd.index, 0x6865646c65)
+	hd.rng = hdMix(hdSeed(p)+hd.index, 0x6865646c65)
 	hd.record = p.Flags&hdPlanEvents != 0
 	hd.accesses, hd.profiled = p.Flags&hdPlanAccesses != 0, 0
 	hd.values = hd.accesses && p.Flags&hdPlanValues != 0

@@ -340,7 +340,7 @@ func racewritepc(addr unsafe.Pointer, callpc, pc uintptr) {
 
 // hdMapWriting is called in the middle of writing the map m. If the instruction that writes it is a
 // scheduling point, there is a second one here: until the goroutine continues, other goroutines'
-// operations on the map are fatal errors.
+// operations on the map are fatal errors. Executions to be compared may have other points, so they omit it.
 //
 //go:linkname hdMapWriting
 func hdMapWriting(m unsafe.Pointer) {
@@ -349,7 +349,7 @@ func hdMapWriting(m unsafe.Pointer) {
 		return // or a part of Go without scheduling points writes it, such as reflect
 	}
 	t.writes.addr = 0
-	if hdIsPoint(t.writes.pc) {
+	if hdIsPoint(t.writes.pc) && !hdCompared() {
 		a := hdAccessing{pc: t.writes.pc, at: sys.GetCallerPC(), fp: hdDepth(getcallerfp())}
 		hdPointAt(hdOpWrite, uintptr(m), 0, 0, 1, a.pc, hdAccessFrame(&a))
 	}

@@ -34,7 +34,12 @@ func hdTimeNow() (sec int64, nsec int32, mono int64) {
 // one. Go's own random numbers depend on the kernel thread that calls.
 //
 //go:nosplit
-func hdRand() (uint64, bool) {
+func hdRand() (uint64, bool) { return hdRandOf(false) }
+
+// hdRandOf is hdRand, or with own returns a number of the stream that is the same under every seed.
+//
+//go:nosplit
+func hdRandOf(own bool) (uint64, bool) {
 	gp := getg()
 	if !hd.on || gp != gp.m.curg {
 		return 0, false
@@ -46,6 +51,9 @@ func hdRand() (uint64, bool) {
 			return 0, false
 		}
 		stream = &t.random
+		if own {
+			stream = &t.own
+		}
 	}
 	*stream += 0x9e3779b97f4a7c15
 	z := *stream
@@ -54,42 +62,80 @@ func hdRand() (uint64, bool) {
 	return z ^ z>>31, true
 }
 
+// hdComparable is the bit of a plan's seed (schedule.Comparable) that marks an execution that is meant to be
+// compared with others. In it the library's own random numbers do not depend on the rest of the seed,
+// and a Pool drops nothing.
+const hdComparable = 1 << 63
+
+// hdSeed returns the plan's seed without that bit.
+func hdSeed(p *hdPlan) uint64 { return p.Seed &^ hdComparable }
+
+// hdCompared reports whether the execution is meant to be compared with others.
+//
+//go:nosplit
+func hdCompared() bool { return hd.active && hd.plan.Seed&hdComparable != 0 }
+
 // hdDraw is hdRand for runtime.rand, its caller.
 //
 //go:nosplit
 func hdDraw() (uint64, bool) {
-	x, ok := hdRand()
-	if ok && hd.active && hd.record && !hd.drew {
-		fp := hdDepth(getcallerfp())
-		systemstack(func() { hd.drew = hdDrawn(fp) })
+	gp := getg()
+	if !hd.on || gp != gp.m.curg {
+		return 0, false
+	}
+	compared, notes := hdCompared(), hd.active && hd.record && !hd.drew
+	if !compared && !notes {
+		return hdRandOf(false)
+	}
+	fp := hdDepth(getcallerfp())
+	drawn := hdDrawnNever
+	systemstack(func() { drawn = hdDrawn(fp) })
+	x, ok := hdRandOf(compared && drawn != hdDrawnByProgram)
+	if ok && notes {
+		hd.drew = drawn != hdDrawnNever
 	}
 	return x, ok
 }
 
-// hdDrawers are the functions that draw random numbers on the program's behalf. Others draw hash
-// seeds, which only change iteration order, or make a Pool drop a value, as Go's race detector
-// does.
+// Whether the program's outcome may depend on a random number.
+const (
+	hdDrawnNever     = iota // a hash seed that only changes iteration order, or whether a Pool drops a value
+	hdDrawnByLibrary        // the hash seed of a sync.Map, which decides the order of Range
+	hdDrawnByProgram
+)
+
+// hdDrawers are the functions that draw random numbers on the program's behalf.
 var hdDrawers = [...]string{
-	"internal/runtime/maps.(*Iter).", "math/rand.", "math/rand/v2.", "hash/maphash.", "internal/sync.", "os.", "runtime.legacy_",
+	"internal/sync.", "internal/runtime/maps.(*Iter).", "math/rand.", "math/rand/v2.", "hash/maphash.", "os.", "runtime.legacy_",
 }
 
-// hdDrawn reports whether the program's outcome may depend on the number that runtime.rand returns;
-// runtime.rand's frame is at depth fp.
-func hdDrawn(fp uintptr) bool {
+// hdDrawn says on whose behalf runtime.rand returns a number; runtime.rand's frame is at depth fp.
+func hdDrawn(fp uintptr) int {
 	for range 2 {
 		var pc uintptr
 		pc, fp = hdFrame(fp)
 		name := hdFuncName(pc)
-		for _, prefix := range hdDrawers {
+		for i, prefix := range hdDrawers {
 			if stringslite.HasPrefix(name, prefix) {
-				return true
+				return hdDrawnByLibrary + min(i, 1)
 			}
 		}
 		if name != "internal/runtime/maps.rand" {
-			return false
+			return hdDrawnNever
 		}
 	}
-	return false
+	return hdDrawnNever
+}
+
+// hdPoolRandn is randn for sync.Pool, which drops a value that it is given if the number is 0, as the race
+// detector's build does.
+//
+//go:linkname hdPoolRandn
+func hdPoolRandn(n uint32) uint32 {
+	if hdCompared() {
+		return 1
+	}
+	return randn(n)
 }
 
 // hdCheapRand returns a number that decides the order of timers due at the same time.

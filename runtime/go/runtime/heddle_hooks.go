@@ -238,7 +238,8 @@ func hdYield() bool {
 }
 
 // hdNumGoroutine stops the goroutine before it reads the number of goroutines: a program may poll
-// until others have ended. In traces this is an atomic load of one of the runtime's counters.
+// until others have ended. In traces this is an atomic load of one of the runtime's counters, of size 1
+// as no other atomic load is: goroutines that start and end change what it returns.
 func hdNumGoroutine() {
 	t := hdStops(getg())
 	if t == nil {
@@ -251,7 +252,7 @@ func hdNumGoroutine() {
 		}
 	}
 	hdFruitless(t, n)
-	hdPointAt(hdOpAtomicLoad, uintptr(unsafe.Pointer(&allglen)), 0, 0, 8, sys.GetCallerPC(), hdDepth(getcallerfp()))
+	hdPointAt(hdOpAtomicLoad, uintptr(unsafe.Pointer(&allglen)), 0, 0, 1, sys.GetCallerPC(), hdDepth(getcallerfp()))
 }
 
 // hdHeld reports whether a goroutine that returns from a system call must wait to be chosen.

@@ -40,7 +40,8 @@ func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr)
 	t := &hd.threads[i]
 	*t = hdThread{index: i, number: hd.born, parent: parent, nth: nth, name: name, entry: entry, created: created, state: hdReady}
 	hd.born++
-	t.random = hdMix(hd.plan.Seed+hd.index, name)
+	t.random = hdMix(hdSeed(&hd.plan)+hd.index, name)
+	t.own = hdMix(0, name)
 	if gp != nil {
 		t.gp.set(gp)
 		t.goid = gp.goid

@@ -17,3 +17,8 @@ func heddlePoint(op uint16, obj unsafe.Pointer, value int64)
 //go:linkname heddlePool runtime.hdPool
 //go:noescape
 func heddlePool(p unsafe.Pointer) unsafe.Pointer
+
+// heddleRandn replaces runtime_randn, with which a Pool decides whether it drops a value.
+//
+//go:linkname heddleRandn runtime.hdPoolRandn
+func heddleRandn(n uint32) uint32

@@ -114,6 +114,7 @@ var edits = slices.Concat([]edit{
 	{"runtime/mgc.go", "", calls, "Gosched", "hdGosched"},
 	{"runtime/mgcmark.go", "", calls, "Gosched", "hdGosched"},
 	{"sync/pool.go", "poolRaceAddr", entry, "", "if a := heddlePool((*[2]unsafe.Pointer)(unsafe.Pointer(&x))[1]); a != nil { return a }"},
+	{"sync/pool.go", "", calls, "runtime_randn", "heddleRandn"},
 	// Memory.
 	{"runtime/mcentral.go", "(*mcentral).cacheSpan", entry, "", "hdRetire(c)"},
 	{"runtime/mpagealloc.go", "(*pageAlloc).free", entry, "", "if hdKept(base) { return }"},
