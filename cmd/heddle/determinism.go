@@ -24,7 +24,7 @@ import (
 )
 
 type checkDeterminismCommand struct {
-	Executions int           `default:"20" help:"After reversibility holds, compare each thread's events in N executions under other schedules."`
+	Executions int           `default:"20" help:"After reversibility holds, compare each thread's events, and the output, in N executions under other schedules."`
 	SolverTime time.Duration `default:"60s" help:"Give an SMT solver (z3, cvc5 or cvc4, if one is installed) at most this long for each pair that the search does not decide; 0 to use none."`
 	Output     string        `short:"o" placeholder:"FILE" help:"Write the execution that shows the failure to FILE (otherwise to the first free one of NAME.reordered.hdl, NAME.reordered.2.hdl, …)."`
 	seedFlag
@@ -36,7 +36,7 @@ type checkDeterminismCommand struct {
 func (c *checkDeterminismCommand) Help() string {
 	return `Decides whether every schedule gives each thread of the program the same events, with the same input
 (the pseudo-deterministic condition of TraceSanitizer, DSN 2020): no two dependent events of the trace
-can happen in the other order, and executions under other schedules have the same events. Answers
+can happen in the other order, and executions under other schedules have the same events and output. Answers
 that it holds; that it fails, with the pair and the execution that shows it; or that it is not
 decided, and why. Writes the answer beside the trace (NAME.hdl: NAME.determinism.json).
 
@@ -51,6 +51,8 @@ type determinismJSON struct {
 	Pair      []pairJSON `json:"pair,omitempty"`
 	// Difference is set if a thread had another event although no pair can be reversed.
 	Difference []pairJSON `json:"difference,omitempty"`
+	// Output is set if only the output differs.
+	Output *outputDifferenceJSON `json:"output,omitempty"`
 	// Moved is true if that execution had other addresses, too, which a replay does not repeat.
 	Moved bool `json:"moved,omitempty"`
 	// Deadlock is set if threads wait for each other in that execution, or, if the answer is undecided, may do so.
@@ -64,6 +66,13 @@ type determinismJSON struct {
 	Solved     int    `json:"solved"`
 	Executions int    `json:"executions"`
 	Solver     string `json:"solver,omitempty"`
+}
+
+type outputDifferenceJSON struct {
+	Line int `json:"line"` // the first line that differs, from 1
+	// The line in the recorded execution and in the other one; empty if the output has no more.
+	Recorded string `json:"recorded"`
+	Other    string `json:"other"`
 }
 
 type pairJSON struct {
@@ -255,6 +264,9 @@ func (out *determinismJSON) fill(d *engine.Determinism, t target.Target) {
 		out.Difference = []pairJSON{event(d.Golden, x.Golden), event(d.Reordered, x.Other)}
 		out.Difference[0].Value, out.Difference[1].Value, out.Moved = x.GoldenValue, x.OtherValue, x.Moved
 	}
+	if x := d.Output; x != nil {
+		out.Output, out.Moved = &outputDifferenceJSON{Line: x.Line, Recorded: x.Golden, Other: x.Other}, x.Moved
+	}
 }
 
 // keep writes the answer beside the trace.
@@ -283,10 +295,18 @@ func (p *pairJSON) String() string {
 	return s
 }
 
+// where says how the other execution differs from the recorded one, and what that means for its trace.
+func (out *determinismJSON) where() (where, note string) {
+	if out.Moved {
+		return "under another schedule at other addresses", " (a replay has the recorded addresses, and may differ)"
+	}
+	return "under another schedule", ""
+}
+
 func (c *checkDeterminismCommand) print(a *app, out *determinismJSON) {
 	switch {
 	case out.Answer == string(reversible.Holds):
-		fmt.Fprintf(a.stdout, "the condition holds: no two dependent events can be reversed, and %s under other schedules had the same events and values\n", wording.Count(out.Executions, "execution"))
+		fmt.Fprintf(a.stdout, "the condition holds: no two dependent events can be reversed, and %s under other schedules had the same events, values and output\n", wording.Count(out.Executions, "execution"))
 	case out.Pair != nil:
 		fmt.Fprintf(a.stdout, "the condition fails: two dependent events can happen in either order\n  %s\n  %s\n", &out.Pair[0], &out.Pair[1])
 		fmt.Fprintf(a.stdout, "in the other order: %s\n", out.Reordered)
@@ -301,11 +321,12 @@ func (c *checkDeterminismCommand) print(a *app, out *determinismJSON) {
 		if out.Difference[0].Value != "" {
 			what = "values"
 		}
-		where, note := "under another schedule", ""
-		if out.Moved {
-			where, note = "under another schedule at other addresses", " (a replay has the recorded addresses, and may differ)"
-		}
+		where, note := out.where()
 		fmt.Fprintf(a.stdout, "the condition fails: no two dependent events can be reversed, but a thread had other %s %s\n  recorded: %s\n  then:     %s\n", what, where, &out.Difference[0], &out.Difference[1])
+		fmt.Fprintf(a.stdout, "the other execution: %s%s\n", out.Reordered, note)
+	case out.Output != nil:
+		where, note := out.where()
+		fmt.Fprintf(a.stdout, "the condition fails: the threads had the same events and values %s, but the output differs in line %d\n  recorded: %q\n  then:     %q\n", where, out.Output.Line, out.Output.Recorded, out.Output.Other)
 		fmt.Fprintf(a.stdout, "the other execution: %s%s\n", out.Reordered, note)
 	}
 	if out.Events > 0 {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path"
@@ -26,12 +27,14 @@ type Determinism struct {
 	Golden *trace.Trace
 	// Reversal is the result for reversibility. Its events are Golden's.
 	Reversal *reversible.Result
-	// Reordered is an execution in which the reversible pair has the other order, or in which a thread
-	// has other events; nil unless the condition fails.
+	// Reordered is an execution in which the reversible pair has the other order, in which a thread has other events, or
+	// which has another output; nil unless the condition fails.
 	Reordered *trace.Trace
 	// Difference is the first difference between Golden and Reordered, if the condition fails because
 	// no dependent pair is reversible and yet a thread had other events.
 	Difference *ThreadDifference
+	// Output is the first difference between the outputs of Golden and Reordered, if the condition fails because only these differ.
+	Output *OutputDifference
 	// Waits are of threads that wait for each other: in Reordered, which ends in a deadlock, or if the answer is Undecided, in
 	// Golden, where they did not have to.
 	Waits []DeadlockWait
@@ -61,6 +64,13 @@ type DeadlockWait struct {
 	Holder trace.ThreadID
 	Held   trace.Object
 	HeldAt trace.Site
+}
+
+// OutputDifference is the first line that differs between the outputs of two executions.
+type OutputDifference struct {
+	Line          int    // from 1
+	Golden, Other string // the line in each, without its end; empty if the output has no more
+	Moved         bool   // as in ThreadDifference
 }
 
 // DeterminismOptions bound a check.
@@ -335,9 +345,13 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 			}
 		}
 		if diff == nil {
-			continue
+			if d.Output = otherOutput(d.Golden.Ending.Output, o.Trace.Ending.Output); d.Output == nil {
+				continue
+			}
+			d.Output.Moved = elsewhere
+		} else {
+			diff.Moved = elsewhere
 		}
-		diff.Moved = elsewhere
 		d.Answer, d.Difference, d.Reordered, d.Waits = reversible.Fails, diff, describedBy(o.Trace, plan), nil
 		return nil
 	}
@@ -363,7 +377,7 @@ func otherValue(ctx context.Context, golden *canonical.Execution, goldenTrace, o
 		return nil, err
 	}
 	defer other.Close()
-	other.Ending = golden.Ending // the output of several threads may be mixed in another way
+	other.Ending = golden.Ending // see otherOutput
 	c, err := canonical.Compare(ctx, golden, other, nil, nil)
 	if err != nil {
 		return nil, err
@@ -390,6 +404,21 @@ func otherValue(ctx context.Context, golden *canonical.Execution, goldenTrace, o
 	}
 	d.Thread = goldenTrace.Events[d.Golden].Thread
 	return d, nil
+}
+
+// otherOutput returns the first line that differs, or nil.
+func otherOutput(golden, other []byte) *OutputDifference {
+	if bytes.Equal(golden, other) {
+		return nil
+	}
+	for n := 1; ; n++ {
+		a, restA, moreA := bytes.Cut(golden, []byte{'\n'})
+		b, restB, moreB := bytes.Cut(other, []byte{'\n'})
+		if !bytes.Equal(a, b) || moreA != moreB {
+			return &OutputDifference{Line: n, Golden: string(a), Other: string(b)}
+		}
+		golden, other = restA, restB
+	}
 }
 
 // pageNamed reports whether an event's place or value is named by the thread that used its page first.

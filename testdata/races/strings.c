@@ -1,6 +1,7 @@
 // heddle: A thread writes a text while another calls the function that argv[1] names, which reads or writes the text, too. With a second argument both take a lock.
 // kind: data race
 #define _GNU_SOURCE
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,6 +27,24 @@ static int print(int bounded, const char *format, ...) {
   int n = bounded ? vsnprintf(text, sizeof text, format, list) : vsprintf(text, format, list);
   va_end(list);
   return n;
+}
+
+static int order(const void *a, const void *b) { return *(const char *)a - *(const char *)b; }
+static int order_with(const void *a, const void *b, void *with) {
+  (void)with;
+  return order(a, b);
+}
+static FILE *out(void) { return fopen("/dev/null", "w"); }
+static FILE *in(void) {
+  static char line[] = "5 line\n";
+  return fmemopen(line, sizeof line - 1, "r");
+}
+static char *rest = text, *line;
+static size_t room;
+static int first_token(void) {
+  char own[] = "x text";
+  strtok(own, " ");
+  return !strtok(text, " ");
 }
 
 #define CALL(name, call) if (!strcmp(function, #name)) { sink = (size_t)(call); return; }
@@ -64,10 +83,51 @@ static void use(const char *function) {
   CALL(sprintf, sprintf(text, "%s", other))
   CALL(vsnprintf, print(1, "%d", 5))
   CALL(vsprintf, print(0, "%d", 5))
+  CALL(strcoll, strcoll(other, text))
+  CALL(memccpy, memccpy(other, text, 'x', 9))
+  CALL(mempcpy, mempcpy(text, other, 2))
+  CALL(atoi, atoi(text))
+  CALL(atol, atol(text))
+  CALL(atoll, atoll(text))
+  CALL(atof, atof(text))
+  CALL(strtol, strtol(text, NULL, 10))
+  CALL(strtoul, strtoul(text, NULL, 16))
+  CALL(strtoll, strtoll(text, NULL, 0))
+  CALL(strtoull, strtoull(text, NULL, 36))
+  CALL(strtoimax, strtoimax(text, NULL, 10))
+  CALL(strtoumax, strtoumax(text, NULL, 10))
+  CALL(strtod, strtod(text, NULL))
+  CALL(strtof, strtof(text, NULL))
+  CALL(strtold, strtold(text, NULL))
+  CALL(end_of_number, strtol("12", (char **)text, 10))
+  CALL(sscanf, sscanf(text, "%9s", other))
+  CALL(sscanf_number, sscanf("x 5", "%*s %hhd", (signed char *)text))
+  CALL(sscanf_text, sscanf("1 one", "%d%n%s", (int *)other, (int *)(other + 8), text))
+  CALL(sscanf_set, sscanf("]b", "%[]b]", text))
+  CALL(strtok, first_token())
+  CALL(strtok_r, strtok_r(NULL, " ", &rest))
+  CALL(strsep, strsep(&rest, " "))
+  CALL(qsort, (qsort(text, 3, 1, order), 0))
+  CALL(qsort_r, (qsort_r(text, 3, 1, order_with, NULL), 0))
+  CALL(puts, puts(text))
+  CALL(fputs, fputs(text, out()))
+  CALL(fwrite, fwrite(text, 1, 1, out()))
+  CALL(printf, printf("%d %*s\n", 1, 8, text))
+  CALL(fprintf, fprintf(out(), "%.1f %Lf %ld%% %.1s", 1.0, 1.0L, 1L, text))
+  CALL(snprintf_text, snprintf(other, 3, "%c%s", 'x', text))
+  CALL(fgets, fgets(text, 3, in()))
+  CALL(fread, fread(text, 1, 2, in()))
+  CALL(fscanf, fscanf(in(), "5%4s", text))
+  CALL(getline, (line = text, room = sizeof text, getline(&line, &room, in())))
   // These do not touch the byte that is written.
   CALL(beside, strlen(text + 1))
   CALL(before, strncmp(text + 1, other, 5))
   CALL(empty, snprintf(text, 0, "%d", 5))
+  CALL(second_number, strtol(text + 1, NULL, 10))
+  CALL(precision, snprintf(other, 9, "%.0s %.*s", text, 0, text))
+  CALL(mismatch, sscanf("x", "%d %s", (int *)text, text))
+  CALL(one_element, (qsort(text, 1, 1, order), 0))
+  CALL(bsearch, bsearch("x", text + 1, 2, 1, order))
   abort();
 }
 

@@ -10,7 +10,7 @@ import (
 // memory says what lies where in a recording with values, at the time of the record that is being read.
 type memory struct {
 	spans  []span
-	heap   []block // by address
+	heap   []block // by address; a freed block stays until another begins there
 	next   uint64  // of the heap's offsets
 	maps   []block // what the program maps, by address; the offsets are addresses that no other mapping has had
 	fresh  uint64  // of those
@@ -18,17 +18,22 @@ type memory struct {
 	coming []stack // of threads whose creation has begun
 	bounds []stack // of each thread, from its own record
 	main   mainStack
+	begun  int // blocks and stacks that have begun or ended so far
 
 	vectors, strings, stringsEnd uint64
 }
 
 // block is a heap block. Its offset is that of the trace's object, which must fit into one region although libc's arenas
 // may lie far from each other.
-type block struct{ address, size, offset uint64 }
+type block struct {
+	address, size, offset uint64
+	freed                 int // memory.begun when the block was freed; 0 while it exists
+}
 
 type stack struct {
 	thread int
 	lo, hi uint64
+	since  int // memory.begun when the stack was created
 }
 
 // mainStack is main's: the kernel aligns it at random, so places are counted from where main begins, or from the
@@ -45,20 +50,34 @@ func (m *memory) allocated(address, size uint64) {
 	for covered < len(m.heap) && m.heap[covered].address < address+max(size, 1) {
 		covered++
 	}
-	m.heap = slices.Replace(m.heap, i, covered, block{address, size, m.next})
+	m.heap = slices.Replace(m.heap, i, covered, block{address: address, size: size, offset: m.next})
 	m.next += size + 32 // a header lies between two blocks
 }
 
-// inHeap names a place in a block, or right behind it.
-func (m *memory) inHeap(address uint64) (trace.Object, bool) {
+// freed ends a block. Its memory goes back to libc or the kernel, and can become a stack or a mapping. Until then, pointers
+// that the program has kept still refer to the block.
+func (m *memory) freed(address uint64) {
+	i, found := slices.BinarySearchFunc(m.heap, address, func(b block, at uint64) int { return cmp.Compare(b.address, at) })
+	if found {
+		m.begun++
+		m.heap[i].freed = m.begun
+	}
+}
+
+// block returns the heap block that the address is in, or right behind, or nil.
+func (m *memory) block(address uint64) *block {
 	i, found := slices.BinarySearchFunc(m.heap, address, func(b block, at uint64) int { return cmp.Compare(b.address, at) })
 	if !found {
 		i--
 	}
 	if i < 0 || address-m.heap[i].address > m.heap[i].size {
-		return 0, false
+		return nil
 	}
-	return trace.MakeObject(trace.RegionHeap, 0, m.heap[i].offset+address-m.heap[i].address), true
+	return &m.heap[i]
+}
+
+func (b *block) object(address uint64) trace.Object {
+	return trace.MakeObject(trace.RegionHeap, 0, b.offset+address-b.address)
 }
 
 // mapped adds a mapping of the program's.
@@ -69,7 +88,7 @@ func (m *memory) mapped(address, size uint64) {
 	if m.fresh == 0 {
 		m.fresh = firstMapping
 	}
-	m.maps = slices.Insert(m.maps, i, block{address, size, m.fresh})
+	m.maps = slices.Insert(m.maps, i, block{address: address, size: size, offset: m.fresh})
 	m.fresh += (size + 2*pageSize - 1) / pageSize * pageSize
 }
 
@@ -89,10 +108,10 @@ func (m *memory) unmapped(address, size uint64) {
 			continue
 		}
 		if b.address < lo {
-			rest = append(rest, block{b.address, lo - b.address, b.offset})
+			rest = append(rest, block{address: b.address, size: lo - b.address, offset: b.offset})
 		}
 		if end := b.address + b.size; hi < end {
-			rest = append(rest, block{hi, end - hi, b.offset + hi - b.address})
+			rest = append(rest, block{address: hi, size: end - hi, offset: b.offset + hi - b.address})
 		}
 	}
 	m.maps = rest
@@ -128,6 +147,8 @@ func (m *memory) created(thread int) {
 	s := m.coming[i]
 	m.coming = slices.Delete(m.coming, i, i+1)
 	m.clear(s.lo, s.hi)
+	m.begun++
+	s.since = m.begun
 	m.stacks = append(m.stacks, s)
 }
 
@@ -141,16 +162,17 @@ func (m *memory) object(address uint64) (o trace.Object, by bool) {
 	if address == 0 {
 		return 0, true
 	}
-	if o, ok := m.inHeap(address); ok {
-		return o, true
+	b := m.block(address)
+	if b != nil && b.freed == 0 {
+		return b.object(address), true
 	}
 	for i, s := range m.spans {
 		if address-s.lo < s.hi-s.lo && s.hi > s.lo {
 			return trace.MakeObject(trace.RegionGlobal, i, address-s.base), true
 		}
 	}
-	if o, ok := inStack(m.stacks, address); ok {
-		return o, true
+	if s := inStack(m.stacks, address); s != nil && (b == nil || b.freed < s.since) {
+		return s.object(address), true
 	}
 	switch {
 	case address >= m.main.lo && address < m.main.top && m.main.hi != 0 && address < m.main.hi:
@@ -164,21 +186,28 @@ func (m *memory) object(address uint64) (o trace.Object, by bool) {
 	}
 	place := m.elsewhere(address)
 	if place == address {
-		if o, ok := inStack(m.coming, address); ok {
-			return o, true
+		if s := inStack(m.coming, address); s != nil {
+			return s.object(address), true
+		}
+		if b != nil {
+			return b.object(address), true
 		}
 	}
 	return other(place), false
 }
 
-// inStack names a place in one of the stacks.
-func inStack(stacks []stack, address uint64) (trace.Object, bool) {
-	for _, s := range stacks {
-		if address >= s.lo && address < s.hi {
-			return trace.MakeObject(trace.RegionStack, s.thread, s.hi-address), true
+// inStack returns the stack that the address is in, or nil.
+func inStack(stacks []stack, address uint64) *stack {
+	for i := range stacks {
+		if s := &stacks[i]; address >= s.lo && address < s.hi {
+			return s
 		}
 	}
-	return 0, false
+	return nil
+}
+
+func (s *stack) object(address uint64) trace.Object {
+	return trace.MakeObject(trace.RegionStack, s.thread, s.hi-address)
 }
 
 // other names a place outside of all regions.

@@ -47,3 +47,49 @@ func TestMemoryStackBecomesKnown(t *testing.T) {
 	record(kindMap, 1, lo, hi-lo)
 	is("mapped where a thread has ended", mapping(1))
 }
+
+// What free and realloc give back to libc and the kernel can become a stack or a mapping, whose names count then.
+func TestMemoryFreedBlockIsReused(t *testing.T) {
+	const block, size, lo, hi, at = 0x7f0000000010, 0x800000, 0x7f0000100000, 0x7f0000300000, 0x7f0000200000
+	v := newValued(&trace.Trace{Threads: make([]trace.Thread, 2)}, []event{{record{kind: kindStack, object: hi, value: lo}, 1}}, &head{}, nil)
+	record := func(kind uint32, thread int, object, value uint64) {
+		t.Helper()
+		if e := (&event{record{kind: kind, object: object, value: value}, thread}); !v.only(e) {
+			v.complete(e, &trace.Event{Op: operations[kind]})
+		}
+	}
+	is := func(what string, address uint64, want trace.Object) {
+		t.Helper()
+		if o, _ := v.object(address); o != want {
+			t.Errorf("%s: %v, want %v", what, o, want)
+		}
+	}
+	heap := func(offset uint64) trace.Object { return trace.MakeObject(trace.RegionHeap, 0, offset) }
+	stack := trace.MakeObject(trace.RegionStack, 1, hi-at)
+
+	record(kindMalloc, 0, block, size) // before main
+	v.main = mainStack{lo: 0x7fff00000000, hi: 0x7fff00100000, top: 0x7fff00110000}
+	is("allocated", at, heap(at-block))
+	record(kindCreate, 0, 0, 1)
+	is("allocated, a thread about to be created", at, heap(at-block))
+	record(kindFree, 0, block, 0)
+	is("freed, a thread about to be created", at, stack)
+	is("freed", lo-8, heap(lo-8-block))
+	record(kindCreated, 0, 0, 1)
+	is("freed, and the thread created", at, stack)
+	is("a pointer that was kept", lo-8, heap(lo-8-block))
+
+	second := uint64(size + 32)
+	record(kindMalloc, 0, block, size)
+	is("allocated where the thread has ended", at, heap(second+at-block))
+	record(kindFree, 0, block, 0) // by realloc, which shrinks the block in place
+	record(kindMalloc, 0, block, 100)
+	third := second + size + 32
+	is("in the smaller block", block+99, heap(third+99))
+	is("behind the smaller block", at, stack)
+	record(kindFree, 0, block, 0)
+	record(kindMap, 0, block-0x10, size)
+	is("mapped where a block was freed", block+8, other(firstMapping+0x18))
+	record(kindUnmap, 0, block-0x10, size)
+	is("unmapped", block+8, heap(third+8))
+}

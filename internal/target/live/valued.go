@@ -27,7 +27,7 @@ func newValued(t *trace.Trace, events []event, h *head, spans []span) *valued {
 		}
 		// A thread's creator may name it before it has recorded where its stack is.
 		if e := &events[i]; e.kind == kindStack && e.thread > 0 {
-			v.bounds[e.thread] = stack{e.thread, e.value, e.object}
+			v.bounds[e.thread] = stack{thread: e.thread, lo: e.value, hi: e.object}
 		}
 	}
 	t.Header.Values = true
@@ -60,8 +60,11 @@ func (v *valued) only(e *event) bool {
 		v.unmapped(e.object, e.value)
 		return true
 	case kindFree:
-		_, known := v.live[e.object]
-		return !known
+		if _, known := v.live[e.object]; known {
+			return false // see complete
+		}
+		v.freed(e.object)
+		return true
 	case kindMalloc:
 		if v.main.hi == 0 {
 			v.allocated(e.object, e.value)
@@ -101,6 +104,7 @@ func (v *valued) complete(e *event, x *trace.Event) {
 			v.trace.Allocs[i].Freed = len(v.trace.Events)
 			delete(v.live, e.object)
 		}
+		v.freed(e.object)
 		return
 	case kindCondWait, kindCondWake:
 		o, _ := v.object(e.value)

@@ -20,6 +20,7 @@
 #include "core/registration.h"
 #include "core/run.h"
 #include "memory/heap.h"
+#include "memory/texts.h"
 #include "sync/sync.h"
 #include "io/descriptors.h"
 #include "io/stdio.h"
@@ -259,27 +260,45 @@ HD_EXPORT int fileno(FILE *f) { int fd = number(f); return fd >= 0 ? fd : REAL(f
 HD_EXPORT int fileno_unlocked(FILE *f) { int fd = number(f); return fd >= 0 ? fd : REAL(fileno)(f); }
 
 // ---- writing
-HD_EXPORT int fputs(const char *s, FILE *f) { WITH(f); return REAL(fputs)(s, f); }
+//
+// What libc reads of the program's memory is reported once no other thread can use the stream.
+static void read_already(const uint8_t *begun) {
+  if (*begun && hd_active()) hd_text_done();
+}
+#define READS(what) \
+  uint8_t begun __attribute__((cleanup(read_already))) = hd_access_seen(HD_RA); \
+  if (HD_UNLIKELY(begun)) what
+HD_EXPORT int fputs(const char *s, FILE *f) {
+  WITH(f);
+  READS(hd_text_read(s, SIZE_MAX, HD_RA));
+  return REAL(fputs)(s, f);
+}
 HD_EXPORT int fputc(int c, FILE *f) { WITH(f); return REAL(fputc)(c, f); }
 HD_EXPORT int putc(int c, FILE *f) { WITH(f); return REAL(fputc)(c, f); }
 HD_EXPORT int _IO_putc(int c, FILE *f) { WITH(f); return REAL(fputc)(c, f); }
 HD_EXPORT int putchar(int c) { FILE *f = stdout; WITH(f); return REAL(fputc)(c, f); }
-HD_EXPORT size_t fwrite(const void *p, size_t size, size_t n, FILE *f) { WITH(f); return REAL(fwrite)(p, size, n, f); }
+HD_EXPORT size_t fwrite(const void *p, size_t size, size_t n, FILE *f) {
+  WITH(f);
+  READS(hd_bytes_read(p, size * n, HD_RA));
+  return REAL(fwrite)(p, size, n, f);
+}
 HD_EXPORT int puts(const char *s) {
   FILE *f = stdout;
   WITH(f);
+  READS(hd_text_read(s, SIZE_MAX, HD_RA));
   if (!held) return REAL(puts)(s);
   return REAL(fputs)(s, f) < 0 || REAL(fputc)('\n', f) < 0 ? EOF : 1;
 }
 HD_EXPORT void perror(const char *s) { FILE *f = stderr; WITH(f); REAL(perror)(s); }
-HD_EXPORT int vfprintf(FILE *f, const char *fmt, va_list ap) { WITH(f); return REAL(vfprintf)(f, fmt, ap); }
-HD_EXPORT int vprintf(const char *fmt, va_list ap) { FILE *f = stdout; WITH(f); return REAL(vfprintf)(f, fmt, ap); }
-HD_EXPORT int __vfprintf_chk(FILE *f, int flag, const char *fmt, va_list ap) { WITH(f); return REAL(__vfprintf_chk)(f, flag, fmt, ap); }
-HD_EXPORT int __vprintf_chk(int flag, const char *fmt, va_list ap) { FILE *f = stdout; WITH(f); return REAL(__vfprintf_chk)(f, flag, fmt, ap); }
+HD_EXPORT int vfprintf(FILE *f, const char *fmt, va_list ap) { WITH(f); READS(hd_printed(fmt, ap, HD_RA)); return REAL(vfprintf)(f, fmt, ap); }
+HD_EXPORT int vprintf(const char *fmt, va_list ap) { FILE *f = stdout; WITH(f); READS(hd_printed(fmt, ap, HD_RA)); return REAL(vfprintf)(f, fmt, ap); }
+HD_EXPORT int __vfprintf_chk(FILE *f, int flag, const char *fmt, va_list ap) { WITH(f); READS(hd_printed(fmt, ap, HD_RA)); return REAL(__vfprintf_chk)(f, flag, fmt, ap); }
+HD_EXPORT int __vprintf_chk(int flag, const char *fmt, va_list ap) { FILE *f = stdout; WITH(f); READS(hd_printed(fmt, ap, HD_RA)); return REAL(__vfprintf_chk)(f, flag, fmt, ap); }
 #define PRINT(call) \
   va_list ap; \
   va_start(ap, fmt); \
   WITH(f); \
+  READS(hd_printed(fmt, ap, HD_RA)); \
   int r = call; \
   va_end(ap); \
   return r
@@ -289,22 +308,56 @@ HD_EXPORT int __fprintf_chk(FILE *f, int flag, const char *fmt, ...) { PRINT(REA
 HD_EXPORT int __printf_chk(int flag, const char *fmt, ...) { FILE *f = stdout; PRINT(REAL(__vfprintf_chk)(f, flag, fmt, ap)); }
 
 // ---- reading
-HD_EXPORT char *fgets(char *s, int n, FILE *f) { WITH(f); return REAL(fgets)(s, n, f); }
-HD_EXPORT char *__fgets_chk(char *s, size_t room, int n, FILE *f) { WITH(f); return REAL(__fgets_chk)(s, room, n, f); }
+//
+// What libc has written to the program's memory is reported before another thread can use the stream.
+static inline char *line_read(char *s, uint64_t pc) {
+  if (s && HD_UNLIKELY(hd_access_seen(pc))) hd_text_written(s, pc);
+  return s;
+}
+static inline size_t items_read(const void *p, size_t size, size_t n, uint64_t pc) {
+  if (n && HD_UNLIKELY(hd_access_seen(pc))) hd_bytes_written(p, size * n, pc);
+  return n;
+}
+static inline ssize_t lines_read(char **line, const size_t *room, ssize_t n, uint64_t pc) {
+  if (HD_UNLIKELY(hd_access_seen(pc))) {
+    hd_bytes_written(line, sizeof *line, pc);
+    hd_bytes_written(room, sizeof *room, pc);
+    if (n > 0) hd_bytes_written(*line, (size_t)n + 1, pc);
+  }
+  return n;
+}
+HD_EXPORT char *fgets(char *s, int n, FILE *f) { WITH(f); return line_read(REAL(fgets)(s, n, f), HD_RA); }
+HD_EXPORT char *__fgets_chk(char *s, size_t room, int n, FILE *f) { WITH(f); return line_read(REAL(__fgets_chk)(s, room, n, f), HD_RA); }
 HD_EXPORT int fgetc(FILE *f) { WITH(f); return REAL(fgetc)(f); }
 HD_EXPORT int getc(FILE *f) { WITH(f); return REAL(fgetc)(f); }
 HD_EXPORT int _IO_getc(FILE *f) { WITH(f); return REAL(fgetc)(f); }
 HD_EXPORT int getchar(void) { FILE *f = stdin; WITH(f); return REAL(fgetc)(f); }
 HD_EXPORT int ungetc(int c, FILE *f) { WITH(f); return REAL(ungetc)(c, f); }
-HD_EXPORT size_t fread(void *p, size_t size, size_t n, FILE *f) { WITH(f); return REAL(fread)(p, size, n, f); }
-HD_EXPORT size_t __fread_chk(void *p, size_t room, size_t size, size_t n, FILE *f) { WITH(f); return REAL(__fread_chk)(p, room, size, n, f); }
-HD_EXPORT ssize_t getdelim(char **line, size_t *n, int end, FILE *f) { WITH(f); return REAL(getdelim)(line, n, end, f); }
-HD_EXPORT ssize_t __getdelim(char **line, size_t *n, int end, FILE *f) { WITH(f); return REAL(getdelim)(line, n, end, f); }
-HD_EXPORT ssize_t getline(char **line, size_t *n, FILE *f) { WITH(f); return REAL(getdelim)(line, n, '\n', f); }
-HD_EXPORT int __isoc99_vfscanf(FILE *f, const char *fmt, va_list ap) { WITH(f); return REAL(__isoc99_vfscanf)(f, fmt, ap); }
-HD_EXPORT int __isoc99_vscanf(const char *fmt, va_list ap) { FILE *f = stdin; WITH(f); return REAL(__isoc99_vfscanf)(f, fmt, ap); }
-HD_EXPORT int __isoc99_fscanf(FILE *f, const char *fmt, ...) { PRINT(REAL(__isoc99_vfscanf)(f, fmt, ap)); }
-HD_EXPORT int __isoc99_scanf(const char *fmt, ...) { FILE *f = stdin; PRINT(REAL(__isoc99_vfscanf)(f, fmt, ap)); }
+HD_EXPORT size_t fread(void *p, size_t size, size_t n, FILE *f) { WITH(f); return items_read(p, size, REAL(fread)(p, size, n, f), HD_RA); }
+HD_EXPORT size_t __fread_chk(void *p, size_t room, size_t size, size_t n, FILE *f) { WITH(f); return items_read(p, size, REAL(__fread_chk)(p, room, size, n, f), HD_RA); }
+HD_EXPORT ssize_t getdelim(char **line, size_t *n, int end, FILE *f) { WITH(f); return lines_read(line, n, REAL(getdelim)(line, n, end, f), HD_RA); }
+HD_EXPORT ssize_t __getdelim(char **line, size_t *n, int end, FILE *f) { WITH(f); return lines_read(line, n, REAL(getdelim)(line, n, end, f), HD_RA); }
+HD_EXPORT ssize_t getline(char **line, size_t *n, FILE *f) { WITH(f); return lines_read(line, n, REAL(getdelim)(line, n, '\n', f), HD_RA); }
+HD_EXPORT int __isoc99_vfscanf(FILE *f, const char *fmt, va_list ap);
+static int scan(FILE *f, const char *fmt, va_list ap, uint64_t pc) {
+  va_list again;
+  va_copy(again, ap);
+  int n = REAL(__isoc99_vfscanf)(f, fmt, ap);
+  if (n >= 0 && HD_UNLIKELY(hd_access_seen(pc))) hd_scanned(fmt, again, n, pc);
+  va_end(again);
+  return n;
+}
+#define SCAN() \
+  va_list ap; \
+  va_start(ap, fmt); \
+  WITH(f); \
+  int r = scan(f, fmt, ap, HD_RA); \
+  va_end(ap); \
+  return r
+HD_EXPORT int __isoc99_vfscanf(FILE *f, const char *fmt, va_list ap) { WITH(f); return scan(f, fmt, ap, HD_RA); }
+HD_EXPORT int __isoc99_vscanf(const char *fmt, va_list ap) { FILE *f = stdin; WITH(f); return scan(f, fmt, ap, HD_RA); }
+HD_EXPORT int __isoc99_fscanf(FILE *f, const char *fmt, ...) { SCAN(); }
+HD_EXPORT int __isoc99_scanf(const char *fmt, ...) { FILE *f = stdin; SCAN(); }
 
 // ---- what is asked of a stream
 HD_EXPORT int feof(FILE *f) { WITH(f); return REAL(feof)(f); }

@@ -10,6 +10,7 @@
 #include "core/libc.h"
 #include "core/run.h"
 #include "memory/access.h"
+#include "memory/texts.h"
 
 // The contents are the program's, and reading them may fault as the program's call would.
 static HD_PROGACCESS size_t length(const char *s, size_t most) {
@@ -77,6 +78,13 @@ COMPARISON(strcmp, (const char *a, const char *b), (a, b), ALL, false)
 COMPARISON(strncmp, (const char *a, const char *b, size_t most), (a, b, most), most, false)
 COMPARISON(strcasecmp, (const char *a, const char *b), (a, b), ALL, true)
 COMPARISON(strncasecmp, (const char *a, const char *b, size_t most), (a, b, most), most, true)
+// The order of a locale depends on all of both.
+HD_INTERPOSE(int, strcoll, (const char *a, const char *b), (a, b)) {
+  reads(a, whole(a, ALL), HD_RA);
+  reads(b, whole(b, ALL), HD_RA);
+  DONE();
+  return REAL(strcoll)(a, b);
+}
 // The standard lets these read all n bytes, whatever differs.
 #define BYTES(name) \
   HD_INTERPOSE(int, name, (const void *a, const void *b, size_t n), (a, b, n)) { \
@@ -187,6 +195,20 @@ HD_INTERPOSE(char *, strncat, (char *dst, const char *src, size_t most), (dst, s
   if (HD_UNLIKELY(more)) overrun(dst + at + n, src + n, more);
   return r;
 }
+// The bytes up to the first c are copied, or all.
+HD_INTERPOSE(void *, memccpy, (void *dst, const void *src, int c, size_t most), (dst, src, c, most)) {
+  size_t n = searched(src, c, most, false);
+  reads(src, n, HD_RA);
+  writes(dst, n, HD_RA);
+  DONE();
+  return REAL(memccpy)(dst, src, c, most);
+}
+HD_INTERPOSE(void *, mempcpy, (void *dst, const void *src, size_t n), (dst, src, n)) {
+  reads(src, n, HD_RA);
+  writes(dst, n, HD_RA);
+  DONE();
+  return REAL(mempcpy)(dst, src, n);
+}
 HD_INTERPOSE(char *, strdup, (const char *s), (s)) {
   reads(s, whole(s, ALL), HD_RA);
   hd.cur->pend.pc = HD_RA;
@@ -202,12 +224,13 @@ HD_INTERPOSE(char *, strndup, (const char *s, size_t most), (s, most)) {
   return r;
 }
 
-// ---- formatted output to memory. What the arguments point to is not reported as read.
+// ---- formatted output to memory
 static int formatted(char *dst, size_t most, const char *format, va_list list, uint64_t pc) {
   va_list again;
   va_copy(again, list);
   int n = REAL(vsnprintf)(NULL, 0, format, again);
   va_end(again);
+  if (hd_access_seen(pc)) hd_printed(format, list, pc);
   if (n >= 0 && most) writes(dst, (size_t)n < most ? (size_t)n + 1 : most, pc);
   hd.cur->pend.pc = pc;
   n = REAL(vsnprintf)(dst, most, format, list);
