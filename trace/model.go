@@ -48,6 +48,9 @@ const (
 	ArgumentStrings = 0x6efe_0000_0000
 )
 
+// Nowhere reports whether o is an address where no memory is, such as a null pointer.
+func (o Object) Nowhere() bool { return o < abi.NoMemory }
+
 // MakeObject packs an object name.
 func MakeObject(r Region, index int, offset uint64) Object {
 	if r == RegionStack && index >= 1<<abi.IndexBits {
@@ -340,6 +343,21 @@ type Access struct {
 	Size   uint32
 	Stack  uint32 // index into Trace.Stacks, 0 for none
 }
+
+// Bytes returns the size of the block of an OpMalloc or OpFree event, whose Value has the bits that Size has no room for,
+// and Size of any other event.
+func (e *Event) Bytes() uint64 {
+	if e.Op == OpMalloc || e.Op == OpFree {
+		return e.Value<<32 | uint64(e.Size)
+	}
+	return uint64(e.Size)
+}
+
+// SetBytes sets the size of the block of an OpMalloc or OpFree event.
+func (e *Event) SetBytes(n uint64) { e.Size, e.Value = uint32(n), n>>32 }
+
+// Allocates reports whether a block begins with the event: it is an OpMalloc event, and the call did not fail.
+func (e *Event) Allocates() bool { return e.Op == OpMalloc && !e.Object.Nowhere() }
 
 // Alloc is a heap block, so that heap objects can be named by their allocation.
 type Alloc struct {

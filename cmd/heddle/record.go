@@ -115,7 +115,11 @@ func (c *recordCommand) Run(a *app) error {
 			points = fmt.Sprintf(" (%s of them at scheduling points)", wording.Thousands(out.Cost.Events))
 		}
 		if out.Accesses > 0 {
-			a.note(fmt.Sprintf("only the first %s allocations and accesses to memory were recorded, and all scheduling points: --memory SIZE allows for more", wording.Thousands(out.Accesses)))
+			first, all := fmt.Sprintf("the first %s allocations and accesses to memory", wording.Thousands(out.Accesses)), "scheduling points"
+			if c.Backend == "live" {
+				first, all = fmt.Sprintf("the allocations and accesses to memory among the first %s events of each thread", wording.Thousands(out.Accesses)), "synchronisation"
+			}
+			a.note(fmt.Sprintf("only %s were recorded, and all %s: --memory SIZE allows for more", first, all))
 		}
 		if c.Backend == "live" {
 			fmt.Fprintf(a.stdout, "recorded: %s (%s%s, %s in parallel)\n", c.Output, ended, wording.Count(out.Events, "event"), wording.Count(len(tr.Threads), "thread"))

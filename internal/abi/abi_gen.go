@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 19
+	AbiVersion      = 20
 	PointsVersion   = 9
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -237,6 +237,7 @@ const (
 	IndexBits      = 14
 	OffsetBits     = 46
 	FarOffsetBits  = 36
+	NoMemory       = 65536
 	HeapOffsetBits = 24
 )
 

@@ -16,7 +16,8 @@ var ErrLive = errors.New("the trace was recorded with --backend=live, while thre
 
 // RecordLiveOptions bound a recording on the backend live.
 type RecordLiveOptions struct {
-	// MaxAccesses is how many events a thread records at most; beyond, Header.MaxAccesses is set.
+	// MaxAccesses is how many events a thread records before it records no more allocations and accesses to memory;
+	// then Header.MaxAccesses is set.
 	MaxAccesses  int
 	ExpectStatus int32
 	// Watchdog is how long the execution may go without using the processor.

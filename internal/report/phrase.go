@@ -242,7 +242,10 @@ func (b *builder) tellSignal(p *phrase, spec *ops.Spec, e *trace.Event, name sym
 func (b *builder) tellAccess(p *phrase, spec *ops.Spec, e *trace.Event, name symbol.Name) {
 	switch spec.Tells {
 	case ops.TellAllocation:
-		p.note = fmt.Sprintf("%d bytes", e.Size)
+		p.note = fmt.Sprintf("%d bytes", e.Bytes())
+		if e.Result != 0 {
+			p.note += ", failed"
+		}
 	case ops.TellRead:
 		p.access(b, e, gives, name)
 		p.after = p.value

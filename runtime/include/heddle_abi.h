@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 19,
+  HD_ABI_VERSION = 20,
   HD_POINTS_VERSION = 9,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -124,8 +124,8 @@ enum hd_class {
   HD_OP(ATOMIC_FENCE,   88, "fence",              SYNC) \
   HD_OP(FUNCTION_ENTRY, 90, "function entry",     NONE)  /* recorded with HD_PLAN_FUNCTIONS, never a scheduling decision; pc = in the function, object = its stack pointer */ \
   HD_OP(FUNCTION_EXIT,  91, "function exit",      NONE)  /* likewise, with the pc and object of its entry; result = 0, or 1 if the function was left by longjmp: then the event comes with the thread's next call or return */ \
-  HD_OP(MALLOC,         92, "malloc",             NONE)  /* recorded, never a scheduling decision; object = block, size = bytes */ \
-  HD_OP(FREE,           93, "free",               WRITE) /* object = block, size = bytes; a scheduling point if its site is in the point set */ \
+  HD_OP(MALLOC,         92, "malloc",             NONE)  /* recorded, never a scheduling decision; object = block, size = low 32 bits of its bytes, value = bits above; result = 0, or ENOMEM: there is no block, as below HD_NO_MEMORY */ \
+  HD_OP(FREE,           93, "free",               WRITE) /* object = block, size and value as of MALLOC; a scheduling point if its site is in the point set */ \
   HD_OP(RWLOCK_TIMEDRDLOCK, 96, "timed read lock",  ACQ) /* result = 0 or ETIMEDOUT */ \
   HD_OP(RWLOCK_TIMEDWRLOCK, 97, "timed write lock", ACQ) \
   HD_OP(RWLOCK_QUEUE,    98, "write lock queue",  NONE)  /* a writer requests the lock; later readers must not overtake it */ \
@@ -258,6 +258,7 @@ enum hd_object_name {
   HD_INDEX_BITS = 14,
   HD_OFFSET_BITS = 46,
   HD_FAR_OFFSET_BITS = 36, // FAR_STACK: the index has 24 bits
+  HD_NO_MEMORY = 1 << 16,   // no memory lies below this address
   HD_HEAP_OFFSET_BITS = 24, // Go: offset within a heap object; the bits above hold its number, in order of first use
 };
 

@@ -65,7 +65,7 @@ struct hl_control {
   uint64_t limit_ns;  // of a suspension, or the longest delay
   uint64_t pass_ns;   // how long c waits for r to be done after its hook
   uint64_t budget;    // suspensions for each target
-  uint64_t most;      // events that a thread records
+  uint64_t most;      // events that a thread records; with values, those that synchronise are recorded in any case
   uint64_t ntargets, npatches, nmodules;
   // Counters, written by the library.
   uint64_t ready;     // 1: the library has begun, in the first process with the file; 2: the calls are patched

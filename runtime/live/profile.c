@@ -33,6 +33,16 @@ static bool copies(const struct hl_thread *t, uint32_t kind, uint32_t size) {
   return t->open && !t->copying && t->open->size == size && kind == (t->open->kind == HL_WRITE ? HL_READ : HL_READ_RANGE);
 }
 
+// Reports whether a recording with values that is full goes without the record. What creates, ends and synchronises
+// threads stays, because a trace without it would contradict itself.
+static bool dispensable(uint32_t kind) {
+  switch (kind) {
+  case HL_READ: case HL_WRITE: case HL_READ_RANGE: case HL_WRITE_RANGE: case HL_MALLOC: case HL_FREE:
+    return true;
+  }
+  return !hl->values;
+}
+
 struct hl_record *hl_record(uint32_t kind, uint64_t pc, uint64_t object, uint32_t size, uint64_t value) {
   struct hl_thread *t = hl_thread();
   if (!t || t->inside) return NULL;
@@ -40,7 +50,7 @@ struct hl_record *hl_record(uint32_t kind, uint64_t pc, uint64_t object, uint32_
     if (copies(t, kind, size)) t->copying = true;
     else hl_settle_thread(t);
   }
-  if (t->recorded++ >= hl->most) {
+  if (t->recorded >= hl->most && dispensable(kind)) {
     __atomic_fetch_add(&hl->lost, 1, __ATOMIC_RELAXED);
     return NULL;
   }
@@ -53,6 +63,7 @@ struct hl_record *hl_record(uint32_t kind, uint64_t pc, uint64_t object, uint32_
       return NULL;
     }
   }
+  t->recorded++;
   struct hl_record *r = t->at++;
   r->time = hl_clock();
   r->place = hl_place(pc);

@@ -231,15 +231,16 @@ HL_EXPORT int pthread_once(pthread_once_t *o, void (*run)(void)) {
   return error;
 }
 
-HL_EXPORT void *malloc(size_t n) {
-  void *p = __libc_malloc(n);
-  if (p && hl_records()) hl_record(HL_MALLOC, HL_RA, (uint64_t)p, 0, n);
+// An allocation that failed is recorded with values only.
+static void *allocated(void *p, size_t n, uint64_t pc) {
+  if ((p || hl_valued()) && hl_records()) hl_record(HL_MALLOC, pc, (uint64_t)p, 0, n);
   return p;
 }
+HL_EXPORT void *malloc(size_t n) { return allocated(__libc_malloc(n), n, HL_RA); }
 HL_EXPORT void *calloc(size_t n, size_t each) {
-  void *p = __libc_calloc(n, each);
-  if (p && hl_records()) hl_record(HL_MALLOC, HL_RA, (uint64_t)p, 0, n * each);
-  return p;
+  size_t total;
+  if (__builtin_mul_overflow(n, each, &total)) total = SIZE_MAX;
+  return allocated(__libc_calloc(n, each), total, HL_RA);
 }
 static void freed(void *p, uint64_t pc) {
   if (!p || !hl) return;
@@ -253,14 +254,12 @@ HL_EXPORT void free(void *p) {
 HL_EXPORT void *realloc(void *p, size_t n) {
   freed(p, HL_RA);
   void *q = __libc_realloc(p, n);
-  if (q && hl_records()) hl_record(HL_MALLOC, HL_RA, (uint64_t)q, 0, n);
-  else if (p && n && hl_valued()) hl_record(HL_MALLOC, HL_RA, (uint64_t)p, 0, malloc_usable_size(p)); // it failed, and the block is still there
+  if (q || !p || n) allocated(q, n, HL_RA);
+  if (!q && p && n && hl_valued()) hl_record(HL_MALLOC, HL_RA, (uint64_t)p, 0, malloc_usable_size(p)); // it failed, and the block is still there
   return q;
 }
 static void *aligned(size_t align, size_t n, uint64_t pc) {
-  void *p = __libc_memalign(align, n);
-  if (p && hl_records()) hl_record(HL_MALLOC, pc, (uint64_t)p, 0, n);
-  return p;
+  return allocated(__libc_memalign(align, n), n, pc);
 }
 HL_EXPORT void *memalign(size_t align, size_t n) { return aligned(align, n, HL_RA); }
 HL_EXPORT void *aligned_alloc(size_t align, size_t n) { return aligned(align, n, HL_RA); }

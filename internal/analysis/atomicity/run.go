@@ -161,8 +161,8 @@ func (r *run) walk() {
 		} else {
 			t.time++
 		}
-		if e.Op == trace.OpMalloc {
-			r.renew(e.Object, uint64(e.Size))
+		if e.Allocates() {
+			r.renew(e.Object, e.Bytes())
 		}
 		effect := effectOf(e)
 		if effect == 0 {

@@ -106,12 +106,19 @@ func (n *names) thread(id trace.ThreadID) string {
 
 // allocate names the block of an allocation, in place of freed blocks that were there.
 func (n *names) allocate(a *trace.Event) {
-	if a.Thread < 0 || int(a.Thread) >= len(n.threads) || a.Object.Region() != trace.RegionHeap {
+	if a.Thread < 0 || int(a.Thread) >= len(n.threads) {
 		return
 	}
 	th := &n.threads[a.Thread]
+	switch {
+	case !a.Allocates():
+		th.allocated++ // the names of later blocks do not depend on whether it failed
+		return
+	case a.Object.Region() != trace.RegionHeap:
+		return
+	}
 	th.allocated++
-	b := block{first: a.Object.Offset(), size: uint64(a.Size), name: th.name + ":h" + strconv.Itoa(th.allocated)}
+	b := block{first: a.Object.Offset(), size: a.Bytes(), name: th.name + ":h" + strconv.Itoa(th.allocated)}
 	if n.target == "go" {
 		n.objects[b.first>>abi.HeapOffsetBits] = b
 		return
@@ -194,7 +201,7 @@ func (n *names) place(dst []byte, o trace.Object, by trace.ThreadID) []byte {
 	case at-trace.ArgumentStrings < argumentsMost:
 		return appendOffset(append(dst, "args"...), at-trace.ArgumentStrings)
 	}
-	if _, _, channel := o.Channel(); !channel && o.Region() == trace.RegionOther && by >= 0 && int(by) < len(n.threads) {
+	if _, _, channel := o.Channel(); !channel && !o.Nowhere() && o.Region() == trace.RegionOther && by >= 0 && int(by) < len(n.threads) {
 		if _, known := n.pages[uint64(o)>>pageBits]; !known {
 			th := &n.threads[by]
 			th.mapped++

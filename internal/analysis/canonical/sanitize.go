@@ -127,7 +127,7 @@ func (s *sanitizer) event(ev *trace.Event) bool {
 	line := append(s.line[:0], opName(ev.Op)...)
 	line = n.site(append(line, ' '), ev.Site)
 	line = n.place(append(line, ' '), ev.Object, ev.Thread)
-	line = strconv.AppendUint(append(line, ' '), uint64(ev.Size), 10)
+	line = strconv.AppendUint(append(line, ' '), ev.Bytes(), 10)
 	line = s.value(append(line, ' '), spec, ev)
 	if spec.Does == ops.Exchange && ev.Size < 8 { // one of 8 bytes may be an address, which the trace does not tell
 		line = s.data(append(line, " was="...), ev.Aux, ev)

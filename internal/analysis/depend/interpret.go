@@ -105,7 +105,7 @@ func thread(m Mode, t uint64) Effect { return Effect{m, Life, t, 1} }
 // Effects appends the effects of the execution's next event to buf. An event without effects may
 // move freely within its thread's order.
 func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
-	at, size := ev.Object, uint64(ev.Size)
+	at, size := ev.Object, ev.Bytes()
 	if len(in.switched) > 0 {
 		buf = in.arrive(ev, buf)
 	}
@@ -126,7 +126,7 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 	case ops.Allocate, ops.Free:
 		// The block's life: an access by another thread before the block was allocated, or
 		// after it was freed, is an access to another block.
-		if at != 0 {
+		if !at.Nowhere() {
 			buf = append(buf, memory(Write, at, size))
 		}
 		return buf

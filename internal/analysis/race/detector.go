@@ -96,8 +96,8 @@ func (d *Detector) Event(e *trace.Event) {
 	}
 	k := kindOf(e)
 	if k == none {
-		if e.Op == trace.OpMalloc {
-			d.reset(e.Object, uint64(e.Size))
+		if e.Allocates() {
+			d.reset(e.Object, e.Bytes())
 		}
 		return
 	}

@@ -412,7 +412,7 @@ func (c *compiler) blockAt(at uint64) *block {
 
 // allocate replaces the blocks that had the memory of the event's block.
 func (c *compiler) allocate() {
-	from, n := c.ev.Object.Bytes(uint64(max(c.ev.Size, 1)))
+	from, n := c.ev.Object.Bytes(max(c.ev.Bytes(), 1))
 	if c.ev.Object.Region() != trace.RegionHeap {
 		return
 	}

@@ -201,7 +201,9 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	}
 	switch ev.Op {
 	case trace.OpMalloc:
-		r.alloc(ev)
+		if ev.Allocates() {
+			r.alloc(ev)
+		}
 	case trace.OpFree:
 		if n, ok := r.live[ev.Object]; ok {
 			r.allocs[n].Freed = len(r.events)
@@ -231,7 +233,7 @@ func (r *recording) alloc(ev *trace.Event) {
 		delete(r.live, ev.Object)
 		return
 	}
-	r.allocated(trace.Alloc{Object: ev.Object, Size: uint64(ev.Size), Thread: ev.Thread, Site: ev.Site, Stack: ev.Stack})
+	r.allocated(trace.Alloc{Object: ev.Object, Size: ev.Bytes(), Thread: ev.Thread, Site: ev.Site, Stack: ev.Stack})
 }
 
 func (r *recording) allocated(a trace.Alloc) {

@@ -179,10 +179,10 @@ func (p *Program) recording(dir string, h *head) (*trace.Trace, []uint64, error)
 		case kindAtomicCAS:
 			x.Result = 1
 		case kindMalloc:
-			x.Size = uint32(min(e.value, 1<<32-1))
+			x.SetBytes(e.value)
 			sizes[e.object] = e.value
 		case kindFree:
-			x.Size = uint32(min(sizes[e.object], 1<<32-1))
+			x.SetBytes(sizes[e.object])
 			delete(sizes, e.object)
 		}
 		if values != nil {

@@ -2,6 +2,7 @@ package live
 
 import (
 	"slices"
+	"syscall"
 
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
@@ -67,7 +68,9 @@ func (v *valued) only(e *event) bool {
 		return true
 	case kindMalloc:
 		if v.main.hi == 0 {
-			v.allocated(e.object, e.value)
+			if e.object != 0 {
+				v.allocated(e.object, e.value)
+			}
 			return true
 		}
 	}
@@ -87,6 +90,10 @@ func (v *valued) ended(e *event, i int) bool {
 func (v *valued) complete(e *event, x *trace.Event) {
 	switch e.kind {
 	case kindMalloc:
+		if e.object == 0 {
+			x.Result = int32(syscall.ENOMEM)
+			return
+		}
 		v.allocated(e.object, e.value)
 	case kindCreate:
 		v.creating(int(e.value))

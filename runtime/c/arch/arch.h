@@ -13,6 +13,7 @@
 //   hd_copy, hd_copy_down, hd_fill inline copies and fills: a call would be intercepted as the program's
 //   hd_word_or                     a load that returns a given value if the address is not mapped
 //   hd_set_fs, hd_fs               the thread pointer, which is what pthread_self returns
+//   hd_step_begin                  single steps of the running code from here on (context.h)
 //   hd_pause                       a hint to the processor in a spinning loop
 //   hd_wide_cas                    a 16-byte compare-and-swap
 //   hd_jump_sp                     the stack pointer in a jmp_buf of glibc's

@@ -21,6 +21,17 @@ uint64_t hd_timestamp_now(void);
 uint64_t hd_timestamp_size(const uint8_t code[3]);
 void hd_context_timestamp(ucontext_t *c, uint64_t size, uint64_t value);
 
+// Makes the kernel trap (SIGTRAP) before each instruction of the interrupted code, or no longer.
+void hd_context_step(ucontext_t *c, bool on);
+// Where the instruction at pc goes. Reads no byte behind it.
+enum hd_flow {
+  HD_FLOW_ON,     // to the next instruction, or by a jump to code that may be of the same function
+  HD_FLOW_LINK,   // by a jump to another function, or on towards one: the code that links calls between modules
+  HD_FLOW_CALL,
+  HD_FLOW_LEAVES, // it returns, or traps into the kernel
+};
+enum hd_flow hd_context_flow(uint64_t pc);
+
 // Part of a context lies outside ucontext_t (floating-point state). hd_context_extra returns its size
 // in bytes; hd_context_copy copies it to an address aligned to 64.
 uint64_t hd_context_extra(const ucontext_t *c);

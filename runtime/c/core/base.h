@@ -25,6 +25,10 @@
 #define HD_PROGACCESS __attribute__((section("hd_progaccess"), noipa))
 #endif
 
+// Marks the functions that a compiler calls for the copy of a structure whose write it has announced
+// (core/injection.c).
+#define HD_COPIES __attribute__((section("hd_copies")))
+
 static inline uint64_t hd_mix(uint64_t a, uint64_t b) {
   uint64_t x = (a ^ b) * 0x9e3779b97f4a7c15ull;
   x ^= x >> 32; x *= 0xd6e8feb86659fd93ull; x ^= x >> 32;

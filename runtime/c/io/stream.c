@@ -69,11 +69,13 @@ void hd_stream_look(const struct hd_stream *s, void *p, uint64_t n) {
 
 void hd_record_io(const struct hd_msg *m, uint64_t n, bool write, uint64_t pc) {
   hd_inject_late = !write;
+  hd_inject_call();
   for (uint64_t i = 0; i < m->niov && n; i++) {
     uint64_t len = length_of(&m->iov[i]), k = len < n ? len : n;
     hd_access_range(m->iov[i].iov_base, k, write, pc);
     n -= k;
   }
   hd_inject_late = false;
-  if (write) hd_event_settle(); // the data that was read is there already
+  hd_inject_called(); // the data that was read is there already
+  if (write) hd_event_settle();
 }

@@ -94,7 +94,7 @@ static bool reported(const struct hd_thread *t, uint64_t addr, uint16_t op, uint
 
 // Injects the plan's fault into an access whose event comes next, if it is the one that the plan means.
 static HD_COLD void fault(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op) {
-  if (hd_inject_open && (!hd_event_copies(t) || hd_inject_written())) hd_inject_close();
+  if (hd_inject_open) hd_inject_next(addr, size);
   if (op == HD_OP_READ || op == HD_OP_READ_RANGE) hd_inject_reads(addr, size, t->pend.pc);
   if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) hd_inject_writes(addr, size, t->pend.pc);
   hd_inject_kills(t->pend.pc);
@@ -122,6 +122,7 @@ static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
   hd_event(t, shown(t, addr, size, op), 0, HD_EV_NODECISION);
   t->pend = keep;
+  if (HD_UNLIKELY(hd_inject_open)) hd_inject_arm();
 }
 
 static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
@@ -142,6 +143,7 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
       if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) hd_progress(t);
       hd_commit(t, shown(t, addr, size, op), 0);
     }
+    if (HD_UNLIKELY(hd_inject_open)) hd_inject_arm();
     return;
   }
   if (*hd_quiet(pc) > HD_QUIET_EACH) long_stretch(t, addr, size, op, pc);
@@ -206,15 +208,15 @@ void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc) {
 }
 
 #define ACCESSES(size) \
-  HD_EXPORT void __tsan_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
+  HD_COPIES HD_EXPORT void __tsan_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
   HD_EXPORT void __tsan_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
-  HD_EXPORT void __tsan_unaligned_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
+  HD_COPIES HD_EXPORT void __tsan_unaligned_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
   HD_EXPORT void __tsan_unaligned_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
-  HD_EXPORT void __tsan_volatile_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
+  HD_COPIES HD_EXPORT void __tsan_volatile_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
   HD_EXPORT void __tsan_volatile_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
-  HD_EXPORT void __tsan_unaligned_volatile_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
+  HD_COPIES HD_EXPORT void __tsan_unaligned_volatile_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
   HD_EXPORT void __tsan_unaligned_volatile_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
-  HD_EXPORT void __tsan_read##size##_pc(void *p, void *pc) { access(p, size, HD_OP_READ, (uint64_t)pc); } \
+  HD_COPIES HD_EXPORT void __tsan_read##size##_pc(void *p, void *pc) { access(p, size, HD_OP_READ, (uint64_t)pc); } \
   HD_EXPORT void __tsan_write##size##_pc(void *p, void *pc) { access(p, size, HD_OP_WRITE, (uint64_t)pc); } \
   HD_EXPORT void __tsan_read_write##size(void *p) { access(p, size, HD_OP_READ, HD_RA); access(p, size, HD_OP_WRITE, HD_RA); } \
   HD_EXPORT void __tsan_unaligned_read_write##size(void *p) { access(p, size, HD_OP_READ, HD_RA); access(p, size, HD_OP_WRITE, HD_RA); }
@@ -224,9 +226,9 @@ ACCESSES(4)
 ACCESSES(8)
 ACCESSES(16)
 
-HD_EXPORT void __tsan_read_range(void *p, uint64_t n) { hd_access_range(p, n, false, HD_RA); }
+HD_COPIES HD_EXPORT void __tsan_read_range(void *p, uint64_t n) { hd_access_range(p, n, false, HD_RA); }
 HD_EXPORT void __tsan_write_range(void *p, uint64_t n) { hd_access_range(p, n, true, HD_RA); }
-HD_EXPORT void __tsan_read_range_pc(void *p, uint64_t n, void *pc) { hd_access_range(p, n, false, (uint64_t)pc); }
+HD_COPIES HD_EXPORT void __tsan_read_range_pc(void *p, uint64_t n, void *pc) { hd_access_range(p, n, false, (uint64_t)pc); }
 HD_EXPORT void __tsan_write_range_pc(void *p, uint64_t n, void *pc) { hd_access_range(p, n, true, (uint64_t)pc); }
 
 // Pointers to virtual tables. Storing the value already present is not a write.

@@ -20,35 +20,35 @@ extern void __libc_free(void *);
 
 // Records an event that tells the analyses where a block's lifetime begins or ends. It is not a
 // scheduling point; free is one only if an access was found to race with it.
-// born: the block lies in the runtime's heap.
-static void note(uint16_t op, void *p, uint64_t size, uint64_t pc, bool born) {
+// born: the block lies in the runtime's heap. error: the call has allocated nothing, and returns p. The event's size has
+// 32 bits; the value has those above.
+static void note(uint16_t op, void *p, uint64_t size, int error, uint64_t pc, bool born) {
   if (HD_LIKELY(!hd.record && !hd.watcher) || !hd_active()) return;
   struct hd_thread *t = hd.cur;
-  if (hd.watcher) {
+  if (hd.watcher && (uintptr_t)p >= HD_NO_MEMORY) {
     if (op == HD_OP_FREE) hd_shadow_access(t, (uint64_t)p, size, op, pc);
     else hd_shadow_reset((uint64_t)p, size);
     if (hd.record && op == HD_OP_MALLOC && born) hd_heap_born(p, t, pc);
-    if (!hd.accesses) return;
   }
-  if (!hd.record) return;
+  if (!hd.record || (hd.watcher && !hd.accesses)) return;
   if (hd.accesses) hd_profiles(); // it is sent in any case
   struct hd_pending keep = t->pend;
   hd_pend(t, op, pc, (uint64_t)p);
   t->pend.size = (uint32_t)size;
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, 0, 0, HD_EV_NODECISION);
+  hd_event(t, size >> 32, error, HD_EV_NODECISION);
   t->pend = keep;
 }
 
-void hd_block_begins(const void *p, uint64_t size, uint64_t pc) { note(HD_OP_MALLOC, (void *)p, size, pc, false); }
+void hd_block_begins(const void *p, uint64_t size, uint64_t pc) { note(HD_OP_MALLOC, (void *)p, size, 0, pc, false); }
 
 void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc) {
   if (HD_UNLIKELY(hd_injectable)) size = hd_inject_allocated(size, pc);
-  void *p = hd_heap_alloc(size, align, pc);
-  if (!p) { errno = ENOMEM; return NULL; }
   bool nowhere = hd_injects(HD_FAULT_POINTER, pc);
-  note(HD_OP_MALLOC, p, size, pc, true);
-  return nowhere ? HD_FAULT_NOWHERE : p;
+  void *p = nowhere ? HD_FAULT_NOWHERE : hd_heap_alloc(size, align, pc);
+  note(HD_OP_MALLOC, p, size, p ? 0 : ENOMEM, pc, !nowhere);
+  if (!p) errno = ENOMEM;
+  return p;
 }
 
 void hd_release(void *p, uint64_t pc) {
@@ -59,9 +59,9 @@ void hd_release(void *p, uint64_t pc) {
     t->pend.size = (uint32_t)hd_heap_size(p);
     hd_point(t);
     hd_progress(t);
-    hd_commit(t, 0, 0);
+    hd_commit(t, hd_heap_size(p) >> 32, 0);
   } else if (hd_active() && hd_heap_owns((uintptr_t)p) && !hd_access_exempts(pc)) {
-    note(HD_OP_FREE, p, hd_heap_size(p), pc, true);
+    note(HD_OP_FREE, p, hd_heap_size(p), 0, pc, true);
   }
   if (hd_active()) hd_event_settle();
   hd_heap_free(p, pc);
@@ -77,30 +77,30 @@ HD_EXPORT void cfree(void *p) { free(p); }
 HD_EXPORT void *calloc(size_t k, size_t n) {
   if (!hd_controlled()) return __libc_calloc(k, n);
   size_t total;
-  if (__builtin_mul_overflow(k, n, &total)) { errno = ENOMEM; return NULL; }
+  if (__builtin_mul_overflow(k, n, &total)) total = SIZE_MAX; // no block is that large
   void *p = hd_alloc(total, 16, HD_RA);
   if (p && p != HD_FAULT_NOWHERE) hd_fill(p, 0, total < hd_heap_size(p) ? total : hd_heap_size(p));
   return p;
 }
 
-HD_EXPORT void *realloc(void *old, size_t n) {
-  if (!hd_controlled()) return __libc_realloc(old, n);
-  if (!old) return hd_alloc(n, 16, HD_RA);
-  if (n == 0) { hd_release(old, HD_RA); return NULL; }
+static inline void *reallocate(void *old, size_t n, uint64_t pc) {
+  if (!old) return hd_alloc(n, 16, pc);
+  if (n == 0) { hd_release(old, pc); return NULL; }
   uint64_t have = hd_heap_size(old);
-  void *p = hd_alloc(n, 16, HD_RA);
+  void *p = hd_alloc(n, 16, pc);
   if (!p) return NULL;
   if (p == HD_FAULT_NOWHERE) return p;
   if (hd_heap_size(p) < n) n = hd_heap_size(p);
   hd_copy(p, old, have < n ? have : n);
-  hd_release(old, HD_RA);
+  hd_release(old, pc);
   return p;
 }
+HD_EXPORT void *realloc(void *old, size_t n) { return hd_controlled() ? reallocate(old, n, HD_RA) : __libc_realloc(old, n); }
 
 HD_EXPORT void *reallocarray(void *old, size_t k, size_t n) {
   size_t total;
-  if (__builtin_mul_overflow(k, n, &total)) { errno = ENOMEM; return NULL; }
-  return realloc(old, total);
+  if (__builtin_mul_overflow(k, n, &total)) total = SIZE_MAX;
+  return hd_controlled() ? reallocate(old, total, HD_RA) : __libc_realloc(old, total);
 }
 
 static void *aligned(size_t align, size_t n, uint64_t pc) {

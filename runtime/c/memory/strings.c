@@ -52,19 +52,26 @@ static inline size_t whole(const char *s, size_t most) {
 
 enum { HAS_0 = true };
 #define ALL ((size_t)-1)
-// Ends each function: the operation happens at the call, whatever the accesses were.
-#define DONE() (hd_inject_calling = false, hd.cur->pend.pc = HD_RA)
+// The operation happens at the call, whatever the accesses were.
+#define DONE() (hd.cur->pend.pc = HD_RA)
+// Ends each function.
+#define RETURN(call) \
+  do { \
+    __typeof__(call) r = (call); \
+    hd_inject_called(); \
+    return r; \
+  } while (0)
 
 // ---- lengths and comparisons
 HD_INTERPOSE(size_t, strlen, (const char *s), (s)) {
   reads(s, whole(s, ALL), HD_RA);
   DONE();
-  return REAL(strlen)(s);
+  RETURN(REAL(strlen)(s));
 }
 HD_INTERPOSE(size_t, strnlen, (const char *s, size_t most), (s, most)) {
   reads(s, whole(s, most), HD_RA);
   DONE();
-  return REAL(strnlen)(s, most);
+  RETURN(REAL(strnlen)(s, most));
 }
 #define COMPARISON(name, parameters, arguments, most, fold) \
   HD_INTERPOSE(int, name, parameters, arguments) { \
@@ -72,7 +79,7 @@ HD_INTERPOSE(size_t, strnlen, (const char *s, size_t most), (s, most)) {
     reads(a, n, HD_RA); \
     reads(b, n, HD_RA); \
     DONE(); \
-    return REAL(name) arguments; \
+    RETURN(REAL(name) arguments); \
   }
 COMPARISON(strcmp, (const char *a, const char *b), (a, b), ALL, false)
 COMPARISON(strncmp, (const char *a, const char *b, size_t most), (a, b, most), most, false)
@@ -91,7 +98,7 @@ HD_INTERPOSE(int, strcoll, (const char *a, const char *b), (a, b)) {
     reads(a, n, HD_RA); \
     reads(b, n, HD_RA); \
     DONE(); \
-    return REAL(name)(a, b, n); \
+    RETURN(REAL(name)(a, b, n)); \
   }
 BYTES(memcmp)
 BYTES(bcmp)
@@ -101,7 +108,7 @@ BYTES(bcmp)
   HD_INTERPOSE(type *, name, parameters, arguments) { \
     reads(s, n, HD_RA); \
     DONE(); \
-    return REAL(name) arguments; \
+    RETURN(REAL(name) arguments); \
   }
 SEARCH(char, strchr, (const char *s, int c), (s, c), searched(s, c, ALL, HAS_0))
 SEARCH(char, strchrnul, (const char *s, int c), (s, c), searched(s, c, ALL, HAS_0))
@@ -120,7 +127,7 @@ SEARCH(void, rawmemchr, (const void *s, int c), (s, c), searched(s, c, ALL, fals
     reads(s, at ? (size_t)(at - s) + n - 1 : whole(s, ALL), HD_RA); \
     reads(want, n, HD_RA); \
     DONE(); \
-    return REAL(name)(s, want); \
+    RETURN(REAL(name)(s, want)); \
   }
 SUBSTRING(strstr)
 SUBSTRING(strcasestr)
@@ -129,7 +136,7 @@ HD_INTERPOSE(void *, memmem, (const void *s, size_t n, const void *want, size_t 
   reads(s, at ? (size_t)(at - (const char *)s) + m : n, HD_RA);
   reads(want, m, HD_RA);
   DONE();
-  return REAL(memmem)(s, n, want, m);
+  RETURN(REAL(memmem)(s, n, want, m));
 }
 #define SPAN(name) \
   HD_INTERPOSE(size_t, name, (const char *s, const char *set), (s, set)) { \
@@ -137,7 +144,7 @@ HD_INTERPOSE(void *, memmem, (const void *s, size_t n, const void *want, size_t 
     reads(s, n + 1, HD_RA); \
     reads(set, whole(set, ALL), HD_RA); \
     DONE(); \
-    return REAL(name)(s, set); \
+    RETURN(REAL(name)(s, set)); \
   }
 SPAN(strspn)
 SPAN(strcspn)
@@ -146,7 +153,7 @@ HD_INTERPOSE(char *, strpbrk, (const char *s, const char *set), (s, set)) {
   reads(s, at ? (size_t)(at - s) + 1 : whole(s, ALL), HD_RA);
   reads(set, whole(set, ALL), HD_RA);
   DONE();
-  return REAL(strpbrk)(s, set);
+  RETURN(REAL(strpbrk)(s, set));
 }
 
 // ---- copies
@@ -161,6 +168,7 @@ static HD_PROGACCESS void overrun(char *dst, const char *src, size_t more) { hd_
     DONE(); \
     char *r = REAL(name)(dst, src); \
     if (HD_UNLIKELY(more)) overrun(dst + n, src + n, more); \
+    hd_inject_called(); \
     return r; \
   }
 COPY(strcpy)
@@ -171,7 +179,7 @@ COPY(stpcpy)
     reads(src, whole(src, n), HD_RA); \
     writes(dst, n, HD_RA); \
     DONE(); \
-    return REAL(name)(dst, src, n); \
+    RETURN(REAL(name)(dst, src, n)); \
   }
 COPY_FILLED(strncpy)
 COPY_FILLED(stpncpy)
@@ -183,6 +191,7 @@ HD_INTERPOSE(char *, strcat, (char *dst, const char *src), (dst, src)) {
   DONE();
   char *r = REAL(strcat)(dst, src);
   if (HD_UNLIKELY(more)) overrun(dst + at + n, src + n, more);
+  hd_inject_called();
   return r;
 }
 HD_INTERPOSE(char *, strncat, (char *dst, const char *src, size_t most), (dst, src, most)) {
@@ -193,6 +202,7 @@ HD_INTERPOSE(char *, strncat, (char *dst, const char *src, size_t most), (dst, s
   DONE();
   char *r = REAL(strncat)(dst, src, most);
   if (HD_UNLIKELY(more)) overrun(dst + at + n, src + n, more);
+  hd_inject_called();
   return r;
 }
 // The bytes up to the first c are copied, or all.
@@ -213,14 +223,14 @@ HD_INTERPOSE(char *, strdup, (const char *s), (s)) {
   reads(s, whole(s, ALL), HD_RA);
   hd.cur->pend.pc = HD_RA;
   char *r = REAL(strdup)(s); // has the event of an allocation
-  hd_inject_calling = false;
+  hd_inject_called();
   return r;
 }
 HD_INTERPOSE(char *, strndup, (const char *s, size_t most), (s, most)) {
   reads(s, whole(s, most), HD_RA);
   hd.cur->pend.pc = HD_RA;
   char *r = REAL(strndup)(s, most);
-  hd_inject_calling = false;
+  hd_inject_called();
   return r;
 }
 
@@ -234,7 +244,7 @@ static int formatted(char *dst, size_t most, const char *format, va_list list, u
   if (n >= 0 && most) writes(dst, (size_t)n < most ? (size_t)n + 1 : most, pc);
   hd.cur->pend.pc = pc;
   n = REAL(vsnprintf)(dst, most, format, list);
-  hd_inject_calling = false;
+  hd_inject_called();
   return n;
 }
 HD_EXPORT int vsnprintf(char *dst, size_t most, const char *format, va_list list) {

@@ -4,6 +4,7 @@
 #include "arch/context.h"
 #include "core/carrier.h"
 #include "core/event.h"
+#include "core/injection.h"
 #include "core/modules.h"
 #include "core/outcome.h"
 #include "core/own_memory.h"
@@ -45,9 +46,12 @@ static const char *unloaded(uint64_t pc, uint64_t addr) {
 
 static void on_fatal(int sig, siginfo_t *info, void *context) {
   ucontext_t *c = context;
+  if (sig == SIGTRAP && info->si_code > 0 && hd_inject_step(c)) return;
   if (info->si_code > 0 && hd_context_fix_up(c)) return;
   if (sig == SIGSEGV && info->si_code == SI_KERNEL && hd_timestamp(c)) return;
   hd_event_forget();
+  if (hd_inject_open) hd_inject_drop();
+  hd_context_step(c, false);
   uint64_t pc = hd_context_pc(c);
   if (hd_mode == HD_EARLY) {
     if (hd_in_runtime(pc) && !progaccess(pc)) hd_fatal("signal %d in the runtime before main (offset %lx)", sig, hd_runtime_offset(pc));

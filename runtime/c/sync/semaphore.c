@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <semaphore.h>
 #include "core/cancellation.h"
+#include "core/injection.h"
 #include "core/libc.h"
 #include "core/omit.h"
 #include "core/outcome.h"
@@ -93,8 +94,10 @@ HD_INTERPOSE(int, sem_getvalue, (sem_t *p, int *value), (p, value)) {
   int v = (int)s->value;
   hd_commit(t, (uint64_t)v, 0);
   hd_observe(t, HD_RA, (uint64_t)v);
+  hd_inject_call();
   hd_access_range(value, sizeof *value, true, HD_RA);
   hd_to_program(value, &v, sizeof v);
+  hd_inject_called();
   return 0;
 }
 

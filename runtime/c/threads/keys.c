@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <limits.h>
 #include <pthread.h>
+#include "core/injection.h"
 #include "core/libc.h"
 #include "core/registration.h"
 #include "memory/access.h"
@@ -12,12 +13,14 @@ static void (*key_dtor[KEYS])(void *), (*key_saved[KEYS])(void *);
 static uint32_t nkeys, nkeys_saved;
 
 HD_EXPORT int pthread_key_create(pthread_key_t *key, void (*dtor)(void *)) {
+  hd_inject_call();
   if (hd_active()) hd_access_range(key, sizeof *key, true, HD_RA);
   int err = REAL(pthread_key_create)(key, dtor);
   if (err == 0 && *key < KEYS) {
     key_dtor[*key] = dtor;
     if (*key >= nkeys) nkeys = *key + 1;
   }
+  hd_inject_called();
   return err;
 }
 

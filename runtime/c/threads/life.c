@@ -9,6 +9,7 @@
 #include "core/carrier.h"
 #include "core/event.h"
 #include "core/fiber.h"
+#include "core/injection.h"
 #include "core/interrupts.h"
 #include "core/libc.h"
 #include "core/omit.h"
@@ -164,6 +165,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   bool detached;
   void *addr = hd_thread_wishes(attr, &size, &detached);
   hd_refresh(id, sizeof *id, pc);
+  hd_inject_call();
   hd_access_range(id, sizeof *id, true, pc); // libc stores it before the thread begins
   struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, pc, (uint64_t)entry);
   if (!addr && size > hd_default_stack()) {
@@ -171,6 +173,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
     addr = large_stack(size);
     t->pend.pc = pc; // mmap has a site of its own
     if (!addr) {
+      hd_inject_called();
       hd_commit(t, 0, EAGAIN);
       return EAGAIN;
     }
@@ -184,6 +187,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
     hd_thread_tell(u);
   }
   hd_to_program(id, &u->fs, sizeof *id);
+  hd_inject_called();
   t->pend.obj = u->fs;
   hd_progress(t);
   hd_commit(t, u->number, 0);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <time.h>
 #include "core/cancellation.h"
+#include "core/injection.h"
 #include "core/interrupts.h"
 #include "core/libc.h"
 #include "core/outcome.h"
@@ -50,8 +51,9 @@ static uint64_t now(uint64_t pc) {
   return hd.vtime += HD_CLOCK_NS;
 }
 
-// The call is about to store its result: an access of the caller's. Before main, accesses are not recorded.
+// The call is about to store its result, and calls hd_inject_called then: an access of the caller's. Before main, accesses are not recorded.
 static inline void stores(const void *p, uint64_t n, uint64_t pc) {
+  hd_inject_call();
   if (hd_active()) hd_access_range(p, n, true, pc);
 }
 
@@ -65,6 +67,7 @@ HD_INTERPOSE_MODELLED(int, clock_gettime, (clockid_t clock, struct timespec *ts)
   hd_refresh(ts, sizeof *ts, HD_RA);
   stores(ts, sizeof *ts, HD_RA);
   split(ts, hd_clock_origin(clock) + now(HD_RA));
+  hd_inject_called();
   return 0;
 }
 
@@ -74,6 +77,7 @@ HD_INTERPOSE_MODELLED(int, gettimeofday, (struct timeval *restrict tv, void *res
   uint64_t at = hd_clock_origin(CLOCK_REALTIME) + now(HD_RA);
   tv->tv_sec = (time_t)(at / 1000000000);
   tv->tv_usec = (suseconds_t)(at % 1000000000 / 1000);
+  hd_inject_called();
   return 0;
 }
 
@@ -81,6 +85,7 @@ HD_INTERPOSE_MODELLED(time_t, time, (time_t *out), (out)) {
   if (out) stores(out, sizeof *out, HD_RA);
   time_t t = (time_t)((hd_clock_origin(CLOCK_REALTIME) + now(HD_RA)) / 1000000000);
   if (out) *out = t;
+  hd_inject_called();
   return t;
 }
 
@@ -90,6 +95,7 @@ HD_INTERPOSE_MODELLED(int, timespec_get, (struct timespec *ts, int base), (ts, b
   if (base != TIME_UTC) return 0;
   stores(ts, sizeof *ts, HD_RA);
   split(ts, hd_clock_origin(CLOCK_REALTIME) + now(HD_RA));
+  hd_inject_called();
   return base;
 }
 

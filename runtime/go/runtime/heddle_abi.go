@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 19
+	hdAbiVersion      = 20
 	hdPointsVersion   = 9
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -239,6 +239,7 @@ const (
 	hdIndexBits      = 14
 	hdOffsetBits     = 46
 	hdFarOffsetBits  = 36
+	hdNoMemory       = 65536
 	hdHeapOffsetBits = 24
 )
 

@@ -96,7 +96,7 @@ func hdRecordAllocation(p, size, pc uintptr) {
 	if t == nil || t.finalizes || !hdProfiles() {
 		return
 	}
-	hdRecord(t, &hdPend{op: hdOpMalloc, pc: pc, obj: p, size: uint32(min(size, 1<<32-1))}, hdEvNodecision)
+	hdRecord(t, &hdPend{op: hdOpMalloc, pc: pc, obj: p, size: uint32(size), value: uint64(size) >> 32}, hdEvNodecision)
 }
 
 // hdCached reports whether the runtime caches values of typ: whether one is allocated depends on how

@@ -51,6 +51,44 @@ void hd_context_timestamp(ucontext_t *c, uint64_t size, uint64_t value) {
   reg[REG_RIP] += (greg_t)size;
 }
 
+// ---- single steps
+enum { TRAP_FLAG = 0x100 };
+
+void hd_context_step(ucontext_t *c, bool on) {
+  greg_t *flags = &c->uc_mcontext.gregs[REG_EFL];
+  *flags = on ? *flags | TRAP_FLAG : *flags & ~(greg_t)TRAP_FLAG;
+}
+
+static bool is_prefix(uint8_t byte) {
+  static const uint8_t legacy[] = { 0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3 };
+  for (uint32_t i = 0; i < sizeof legacy; i++)
+    if (byte == legacy[i]) return true;
+  return byte >> 4 == 4; // REX
+}
+
+enum hd_flow hd_context_flow(uint64_t pc) {
+  const volatile uint8_t *code = (const volatile uint8_t *)pc;
+  bool repeats = false;
+  while (is_prefix(*code)) repeats |= *code++ == 0xf3;
+  uint8_t next;
+  switch (*code) {
+  case 0xe8: return HD_FLOW_CALL;
+  case 0x68: case 0x6a: return HD_FLOW_LINK; // the number of a function that has not been looked up yet
+  case 0xc2: case 0xc3: case 0xca: case 0xcb: case 0xcc: case 0xcd: case 0xce: case 0xcf: case 0xf4: return HD_FLOW_LEAVES;
+  case 0x0f:
+    next = code[1];
+    if (next == 0x1e && repeats) return HD_FLOW_LINK; // endbr64
+    return next == 0x05 || next == 0x34 || next == 0x0b ? HD_FLOW_LEAVES : HD_FLOW_ON; // syscall, sysenter, ud2
+  case 0xff:
+    next = code[1];
+    switch (next >> 3 & 7) {
+    case 2: case 3: return HD_FLOW_CALL;
+    case 4: return (next & 0xc7) == 5 ? HD_FLOW_LINK : HD_FLOW_ON; // through a word at a fixed address; others are switches
+    }
+  }
+  return HD_FLOW_ON;
+}
+
 enum { FX_SIZE = 512, XSTATE_MAGIC = 0x46505853, XSTATE_MAGIC_AT = 464, XSTATE_SIZE_AT = 468 };
 
 uint64_t hd_context_extra(const ucontext_t *c) {

@@ -65,6 +65,11 @@ static inline uintptr_t hd_fs(void) {
   return fs;
 }
 
+// The kernel traps (SIGTRAP) before each instruction but the first one behind this.
+static inline void hd_step_begin(void) {
+  __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" : : : "memory", "cc");
+}
+
 static inline void hd_pause(void) { __builtin_ia32_pause(); }
 
 // Returns the old value. Does not call libatomic.
