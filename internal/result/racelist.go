@@ -43,7 +43,7 @@ type RaceFound struct {
 	// Orders counts the watched executions in which Sides came in this order, and in the other.
 	Orders [2]int `json:"orders"`
 	// Failure is the failure that depends on a harmful race; Turned counts the executions with the
-	// accesses turned, none of which failed.
+	// accesses turned that did not fail.
 	Failure *RaceFailure `json:"failure,omitempty"`
 	Turned  int          `json:"turned,omitempty"`
 }
