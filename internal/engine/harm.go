@@ -53,8 +53,12 @@ func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]Rac
 	var dependent []dependence
 	for k := range h.all {
 		x, depends, err := h.depends(ctx, k)
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return err
+		}
+		if err != nil { // of the others those count that turn nothing else
+			dependent = slices.DeleteFunc(dependent, func(x dependence) bool { return len(x.turned) > 1 })
+			break
 		}
 		if depends {
 			dependent = append(dependent, x)

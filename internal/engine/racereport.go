@@ -72,6 +72,9 @@ const (
 // races that they showed, ordered by instruction, with a verdict for each. For a race that was seen in
 // one order only it makes executions that hold the earlier access until the other has happened. The
 // failures that it meets are in Report.Findings. Options.Races and Options.All have no effect.
+//
+// If ctx ends, which is no error, FindRaces judges the races seen for at most Grace, and returns those that
+// are left as unconfirmed. Report.Ended is ByInterrupt then, and Report.Outcome Interrupted if no execution failed.
 func FindRaces(ctx context.Context, t target.Target, opts Options, progress func(Progress)) ([]RaceFound, *Report, error) {
 	limit := opts.Time
 	opts.Time = time.Duration(exploreShare * float64(limit))
@@ -79,18 +82,45 @@ func FindRaces(ctx context.Context, t target.Target, opts Options, progress func
 	s := newSearch(t, opts, progress)
 	s.turns, s.turnBefore = true, time.Duration(turnShare*float64(limit))
 	r, err := s.run(ctx)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return nil, r, err
 	}
 	left := time.Duration(0)
 	if limit > 0 {
 		left = max(limit-time.Since(s.began), Grace)
 	}
-	bounded, cancel := limited(ctx, left)
+	if ctx.Err() != nil {
+		left = Grace
+	}
+	last, cancelLast := outlasting(ctx)
+	defer cancelLast()
+	bounded, cancel := limited(last, left)
 	defer cancel()
-	found, err := s.examine(bounded)
+	found, all, err := s.examine(bounded)
+	if !all {
+		why := errTime.Error()
+		if ctx.Err() != nil {
+			why, r.Ended = "interrupted", ByInterrupt
+			if r.Outcome == Nothing {
+				r.Outcome = Interrupted
+			}
+		}
+		s.judgedPartly(found, why)
+	}
 	r.Seconds = time.Since(s.began).Seconds()
-	return found, r, s.unlessTime(bounded, err)
+	return found, r, err
+}
+
+// judgedPartly says of the races that examine did not come to why, and of the others that more may be harmful.
+func (s *search) judgedPartly(found []RaceFound, why string) {
+	for i := range found {
+		if f := &found[i]; f.Verdict == RaceUnconfirmed && f.Why == "" {
+			f.Why = why + " before the execution that showed it could be repeated"
+		}
+	}
+	if slices.ContainsFunc(found, func(f RaceFound) bool { return f.Verdict == NoFailure }) && len(s.report.Findings) > 0 {
+		s.note("%s before the failures had been repeated with every race turned: more of the races may be harmful", why)
+	}
 }
 
 // watched runs a plan of one execution, recorded and watched, and returns the races that it showed.
@@ -169,51 +199,89 @@ func (s *search) turn(ctx context.Context) error {
 	return nil
 }
 
-// examine returns the races seen with their verdicts. When ctx ends, those left are unconfirmed.
-func (s *search) examine(ctx context.Context) ([]RaceFound, error) {
+// examineShare is the part of the time left for judging races in which they are confirmed; the next part is for
+// turning them in failing executions.
+const examineShare = 0.5
+
+// examine returns the races seen with their verdicts. It first repeats the executions that showed them, then
+// turns the races in failing executions. When ctx ends, the races left are unconfirmed, without RaceFound.Why, and
+// all is false.
+func (s *search) examine(ctx context.Context) (found []RaceFound, all bool, err error) {
+	seen := slices.SortedFunc(maps.Values(s.races), func(x, y raced) int { return x.Race.Compare(y.Race) })
+	found = make([]RaceFound, len(seen))
+	shows := make([]bool, len(seen))
+	next := 0 // not yet repeated
+	repeat := func(ctx context.Context) error {
+		for ; next < len(seen) && ctx.Err() == nil; next++ {
+			ok, err := s.shownAgain(ctx, &seen[next], &found[next])
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			shows[next] = ok
+		}
+		return nil
+	}
+	for i, x := range seen {
+		found[i] = RaceFound{Object: uint64(x.Object), Size: x.Size, Verdict: NoFailure, Orders: x.orders, Failure: -1}
+		for k, a := range x.Pair {
+			found[i].Sides[k] = RaceSide{Op: a.Op, Site: a.Site, Thread: -1, Where: s.caller(a.Site, nil)}
+		}
+	}
+	part := time.Duration(0)
+	if deadline, ok := ctx.Deadline(); ok {
+		part = max(time.Duration(examineShare*float64(time.Until(deadline))), 1)
+	}
+	sooner, cancel := limited(ctx, part)
+	defer cancel()
+	if err := repeat(sooner); err != nil {
+		return nil, false, err
+	}
 	harmful := map[[2]race.Access]RaceFound{}
 	for i := range s.report.Findings {
 		if err := s.harm(ctx, i, harmful); err != nil && ctx.Err() == nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
+	if err := repeat(ctx); err != nil {
+		return nil, false, err
+	}
+	all = ctx.Err() == nil
 	libraries := s.untold()
-	found := []RaceFound{}
-	for _, x := range slices.SortedFunc(maps.Values(s.races), func(x, y raced) int { return x.Race.Compare(y.Race) }) {
-		f := RaceFound{Object: uint64(x.Object), Size: x.Size, Verdict: NoFailure, Orders: x.orders, Failure: -1}
-		for i, a := range x.Pair {
-			f.Sides[i] = RaceSide{Op: a.Op, Site: a.Site, Thread: -1, Where: s.caller(a.Site, nil)}
-		}
-		shows := false
-		if ctx.Err() == nil {
-			o, races, err := s.watched(ctx, x.plan, true)
-			if err != nil && ctx.Err() == nil {
-				return nil, err
-			}
-			if i := slices.IndexFunc(races, func(r race.Race) bool { return r.Pair == x.Pair }); err == nil && i >= 0 {
-				shows = true
-				if o.Trace != nil {
-					s.detail(&f, o.Trace, &races[i])
-				}
-			}
-		}
+	for i := range found {
+		f := &found[i]
 		if f.Name == "" {
-			f.Name = s.object(x.witness, x.Object, x.Size)
+			f.Name = s.object(seen[i].witness, seen[i].Object, seen[i].Size)
 		}
-		h, harms := harmful[x.Pair]
+		h, harms := harmful[seen[i].Pair]
 		switch {
 		case len(libraries) > 0:
 			f.Verdict, f.Why = RaceUnconfirmed, untoldText(libraries)
-		case !shows && ctx.Err() != nil:
-			f.Verdict, f.Why = RaceUnconfirmed, "the time was over before the execution that showed it could be repeated"
-		case !shows:
+		case i >= next:
+			f.Verdict = RaceUnconfirmed
+		case !shows[i]:
 			f.Verdict, f.Why = RaceUnconfirmed, "the execution that showed it did not show it again"
 		case harms:
 			f.Verdict, f.Failure, f.Turned = Harmful, h.Failure, h.Turned
 		}
-		found = append(found, f)
 	}
-	return found, nil
+	return found, all, nil
+}
+
+// shownAgain repeats the execution that showed a race, records it, and fills in what it shows. It reports whether
+// that shows the race.
+func (s *search) shownAgain(ctx context.Context, x *raced, f *RaceFound) (bool, error) {
+	o, races, err := s.watched(ctx, x.plan, true)
+	if err != nil {
+		return false, err
+	}
+	i := slices.IndexFunc(races, func(r race.Race) bool { return r.Pair == x.Pair })
+	if i >= 0 && o.Trace != nil {
+		s.detail(f, o.Trace, &races[i])
+	}
+	return i >= 0, nil
 }
 
 // detail fills in what a recorded execution shows of a race.

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/target"
@@ -145,6 +147,47 @@ func TestFindRacesForestalledTwice(t *testing.T) {
 			if len(found) != 2 || found[0].Verdict != Harmful || found[1].Verdict != Harmful || found[0].Failure == found[1].Failure {
 				t.Errorf("seed %d: %+v", seed, found)
 			}
+		}
+	}
+}
+
+// TestFindRacesInterrupted: an interrupt ends the exploration, and what it has shown is judged.
+func TestFindRacesInterrupted(t *testing.T) {
+	for _, program := range []simprog.Program{simprog.LostUpdate(2), lateRace(), simprog.LockedUpdate(2)} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		found, r, err := FindRaces(ctx, simprog.New(program), Options{Seed: 1}, func(p Progress) {
+			if p.Executions > 1000 {
+				cancel()
+			}
+		})
+		if err != nil || r.Ended != ByInterrupt || (r.Outcome == Bug) != (len(r.Findings) > 0) || r.Outcome != Bug && r.Outcome != Interrupted {
+			t.Errorf("%s: %v, %v, %v", program.Name, err, r.Ended, r.Outcome)
+		}
+		harmful := slices.ContainsFunc(found, func(f RaceFound) bool { return f.Verdict == Harmful })
+		unconfirmed := slices.ContainsFunc(found, func(f RaceFound) bool { return f.Verdict == RaceUnconfirmed })
+		if want := map[string]int{"lost-update-2": 2, "late-race": 1}[program.Name]; len(found) != want || harmful != (want == 2) || unconfirmed {
+			t.Errorf("%s: %+v", program.Name, found)
+		}
+	}
+}
+
+// TestFindRacesNotJudged: races for which no time is left are listed all the same.
+func TestFindRacesNotJudged(t *testing.T) {
+	s := newSearch(simprog.New(simprog.LostUpdate(2)), Options{Seed: 1, Runs: 500, All: true, Races: RacesIgnored, WatchMore: true}, nil)
+	if _, err := s.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	found, all, err := s.examine(over)
+	s.judgedPartly(found, "interrupted")
+	if err != nil || all || len(found) != 2 {
+		t.Fatalf("%+v, %t, %v", found, all, err)
+	}
+	for _, f := range found {
+		if f.Verdict != RaceUnconfirmed || !strings.HasPrefix(f.Why, "interrupted before ") || f.Name == "" || f.Failure >= 0 || f.Sides[0].Where == "" {
+			t.Errorf("%+v", f)
 		}
 	}
 }

@@ -95,6 +95,8 @@ func RacesOf(found []engine.RaceFound, r *engine.Report, names *report.Running, 
 	switch {
 	case confirmed || len(out.Findings) > 0:
 		out.Outcome = Found
+	case r.Outcome == engine.Interrupted && r.Executions > 0:
+		out.Outcome = Interrupted
 	case whole.Outcome == Found && len(out.Races) == 0:
 		out.Outcome = Clean // but for what was suppressed
 	case len(out.Races) > 0:
@@ -246,6 +248,9 @@ func (p *Printer) Races(r *Races) {
 	what := wording.Count(shown, "data race")
 	if shown == 0 {
 		what = "no data race"
+	}
+	if r.Ended == string(engine.ByInterrupt) {
+		what = "interrupted; " + what + " so far"
 	}
 	fmt.Fprintf(w, "%s in %s (%.1f s)", what, wording.Count(r.Executions, "execution"), r.Seconds)
 	if r.Suppressed > 0 {
