@@ -33,7 +33,7 @@ type RaceFound struct {
 	Sides   [2]RaceSide // in ascending order of instructions
 	Object  uint64      // of the witness, as a trace.Object
 	Name    string      // of the object
-	Size    uint32      // bytes that both accessed
+	Size    uint32      // bytes that both accessed; 0 if unknown, as of most accesses in Go
 	Verdict Verdict
 	Why     string // with RaceUnconfirmed
 	// Orders counts the watched executions in which the first instance of the race had Sides in this
@@ -254,6 +254,9 @@ func (s *search) examine(ctx context.Context) (found []RaceFound, all bool, err 
 		f := &found[i]
 		if f.Name == "" {
 			f.Name = s.object(seen[i].witness, seen[i].Object, seen[i].Size)
+		}
+		if s.target.Header().Target == "go" && f.Size <= 1 {
+			f.Size = 0 // the compiler tells Go's race detector only the sizes of ranges
 		}
 		h, harms := harmful[seen[i].Pair]
 		switch {
