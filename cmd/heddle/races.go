@@ -99,6 +99,8 @@ func (c *racesCommand) Run(a *app) error {
 	switch {
 	case out.Outcome == result.Found:
 		return errFound
+	case r.Executions == 0 && r.Outcome == engine.Interrupted:
+		return errors.New("interrupted before an execution had ended: nothing is known about the program")
 	case out.Outcome == result.Interrupted:
 		return errors.New("interrupted")
 	case r.Executions == 0:

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -134,8 +133,7 @@ type pairOf struct {
 
 // same reports whether an execution failed as the recorded one.
 func (x *explainer) same(e trace.Ending) bool {
-	modules := x.target.Modules() // which are known once the program has run
-	return finding.Of(x.goal, modules).Same(finding.Of(e, modules))
+	return sameFailure(x.goal, e, x.target.Modules())
 }
 
 // stuck reports whether the execution fails because threads wait forever.

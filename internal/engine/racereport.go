@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
-	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -34,7 +33,7 @@ type RaceFound struct {
 	Sides   [2]RaceSide // in ascending order of instructions
 	Object  uint64      // of the witness, as a trace.Object
 	Name    string      // of the object
-	Size    uint32      // bytes that both accessed
+	Size    uint32      // bytes that both accessed; 0 if unknown, as of most accesses in Go
 	Verdict Verdict
 	Why     string // with RaceUnconfirmed
 	// Orders counts the watched executions in which the first instance of the race had Sides in this
@@ -73,6 +72,9 @@ const (
 // races that they showed, ordered by instruction, with a verdict for each. For a race that was seen in
 // one order only it makes executions that hold the earlier access until the other has happened. The
 // failures that it meets are in Report.Findings. Options.Races and Options.All have no effect.
+//
+// If ctx ends, which is no error, FindRaces judges the races seen for at most Grace, and returns those that
+// are left as unconfirmed. Report.Ended is ByInterrupt then, and Report.Outcome Interrupted if no execution failed.
 func FindRaces(ctx context.Context, t target.Target, opts Options, progress func(Progress)) ([]RaceFound, *Report, error) {
 	limit := opts.Time
 	opts.Time = time.Duration(exploreShare * float64(limit))
@@ -80,18 +82,45 @@ func FindRaces(ctx context.Context, t target.Target, opts Options, progress func
 	s := newSearch(t, opts, progress)
 	s.turns, s.turnBefore = true, time.Duration(turnShare*float64(limit))
 	r, err := s.run(ctx)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return nil, r, err
 	}
 	left := time.Duration(0)
 	if limit > 0 {
 		left = max(limit-time.Since(s.began), Grace)
 	}
-	bounded, cancel := limited(ctx, left)
+	if ctx.Err() != nil {
+		left = Grace
+	}
+	last, cancelLast := outlasting(ctx)
+	defer cancelLast()
+	bounded, cancel := limited(last, left)
 	defer cancel()
-	found, err := s.examine(bounded)
+	found, all, err := s.examine(bounded)
+	if !all {
+		why := errTime.Error()
+		if ctx.Err() != nil {
+			why, r.Ended = "interrupted", ByInterrupt
+			if r.Outcome == Nothing {
+				r.Outcome = Interrupted
+			}
+		}
+		s.judgedPartly(found, why)
+	}
 	r.Seconds = time.Since(s.began).Seconds()
-	return found, r, s.unlessTime(bounded, err)
+	return found, r, err
+}
+
+// judgedPartly says of the races that examine did not come to why, and of the others that more may be harmful.
+func (s *search) judgedPartly(found []RaceFound, why string) {
+	for i := range found {
+		if f := &found[i]; f.Verdict == RaceUnconfirmed && f.Why == "" {
+			f.Why = why + " before the execution that showed it could be repeated"
+		}
+	}
+	if slices.ContainsFunc(found, func(f RaceFound) bool { return f.Verdict == NoFailure }) && len(s.report.Findings) > 0 {
+		s.note("%s before the failures had been repeated with every race turned: more of the races may be harmful", why)
+	}
 }
 
 // watched runs a plan of one execution, recorded and watched, and returns the races that it showed.
@@ -170,51 +199,92 @@ func (s *search) turn(ctx context.Context) error {
 	return nil
 }
 
-// examine returns the races seen with their verdicts. When ctx ends, those left are unconfirmed.
-func (s *search) examine(ctx context.Context) ([]RaceFound, error) {
+// examineShare is the part of the time left for judging races in which they are confirmed; the next part is for
+// turning them in failing executions.
+const examineShare = 0.5
+
+// examine returns the races seen with their verdicts. It first repeats the executions that showed them, then
+// turns the races in failing executions. When ctx ends, the races left are unconfirmed, without RaceFound.Why, and
+// all is false.
+func (s *search) examine(ctx context.Context) (found []RaceFound, all bool, err error) {
+	seen := slices.SortedFunc(maps.Values(s.races), func(x, y raced) int { return x.Race.Compare(y.Race) })
+	found = make([]RaceFound, len(seen))
+	shows := make([]bool, len(seen))
+	next := 0 // not yet repeated
+	repeat := func(ctx context.Context) error {
+		for ; next < len(seen) && ctx.Err() == nil; next++ {
+			ok, err := s.shownAgain(ctx, &seen[next], &found[next])
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			shows[next] = ok
+		}
+		return nil
+	}
+	for i, x := range seen {
+		found[i] = RaceFound{Object: uint64(x.Object), Size: x.Size, Verdict: NoFailure, Orders: x.orders, Failure: -1}
+		for k, a := range x.Pair {
+			found[i].Sides[k] = RaceSide{Op: a.Op, Site: a.Site, Thread: -1, Where: s.caller(a.Site, nil)}
+		}
+	}
+	part := time.Duration(0)
+	if deadline, ok := ctx.Deadline(); ok {
+		part = max(time.Duration(examineShare*float64(time.Until(deadline))), 1)
+	}
+	sooner, cancel := limited(ctx, part)
+	defer cancel()
+	if err := repeat(sooner); err != nil {
+		return nil, false, err
+	}
 	harmful := map[[2]race.Access]RaceFound{}
 	for i := range s.report.Findings {
 		if err := s.harm(ctx, i, harmful); err != nil && ctx.Err() == nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
+	if err := repeat(ctx); err != nil {
+		return nil, false, err
+	}
+	all = ctx.Err() == nil
 	libraries := s.untold()
-	found := []RaceFound{}
-	for _, x := range slices.SortedFunc(maps.Values(s.races), func(x, y raced) int { return x.Race.Compare(y.Race) }) {
-		f := RaceFound{Object: uint64(x.Object), Size: x.Size, Verdict: NoFailure, Orders: x.orders, Failure: -1}
-		for i, a := range x.Pair {
-			f.Sides[i] = RaceSide{Op: a.Op, Site: a.Site, Thread: -1, Where: s.caller(a.Site, nil)}
-		}
-		shows := false
-		if ctx.Err() == nil {
-			o, races, err := s.watched(ctx, x.plan, true)
-			if err != nil && ctx.Err() == nil {
-				return nil, err
-			}
-			if i := slices.IndexFunc(races, func(r race.Race) bool { return r.Pair == x.Pair }); err == nil && i >= 0 {
-				shows = true
-				if o.Trace != nil {
-					s.detail(&f, o.Trace, &races[i])
-				}
-			}
-		}
+	for i := range found {
+		f := &found[i]
 		if f.Name == "" {
-			f.Name = s.object(x.witness, x.Object, x.Size)
+			f.Name = s.object(seen[i].witness, seen[i].Object, seen[i].Size)
 		}
-		h, harms := harmful[x.Pair]
+		if s.target.Header().Target == "go" && f.Size <= 1 {
+			f.Size = 0 // the compiler tells Go's race detector only the sizes of ranges
+		}
+		h, harms := harmful[seen[i].Pair]
 		switch {
 		case len(libraries) > 0:
 			f.Verdict, f.Why = RaceUnconfirmed, untoldText(libraries)
-		case !shows && ctx.Err() != nil:
-			f.Verdict, f.Why = RaceUnconfirmed, "the time was over before the execution that showed it could be repeated"
-		case !shows:
+		case i >= next:
+			f.Verdict = RaceUnconfirmed
+		case !shows[i]:
 			f.Verdict, f.Why = RaceUnconfirmed, "the execution that showed it did not show it again"
 		case harms:
 			f.Verdict, f.Failure, f.Turned = Harmful, h.Failure, h.Turned
 		}
-		found = append(found, f)
 	}
-	return found, nil
+	return found, all, nil
+}
+
+// shownAgain repeats the execution that showed a race, records it, and fills in what it shows. It reports whether
+// that shows the race.
+func (s *search) shownAgain(ctx context.Context, x *raced, f *RaceFound) (bool, error) {
+	o, races, err := s.watched(ctx, x.plan, true)
+	if err != nil {
+		return false, err
+	}
+	i := slices.IndexFunc(races, func(r race.Race) bool { return r.Pair == x.Pair })
+	if i >= 0 && o.Trace != nil {
+		s.detail(f, o.Trace, &races[i])
+	}
+	return i >= 0, nil
 }
 
 // detail fills in what a recorded execution shows of a race.
@@ -284,211 +354,4 @@ func memoryOrder(e *trace.Event) string {
 		return names[n]
 	}
 	return ""
-}
-
-// harm looks for races that finding i depends on. It repeats the failing execution with the
-// instructions of all races as scheduling points. Then, for each instance of a race that it shows, it
-// makes two pairs of executions. In the first pair the earlier access's thread waits until the other
-// access is done: once before its access, which turns the two accesses, and once behind it, which does
-// not. In the second pair the later access's thread runs before the earlier access: once up to and
-// including its access, and once up to it. The rest of the schedule is followed as closely as possible.
-// The executions of a pair differ in the place of one access alone, while both turn the same critical
-// sections and other operations. The failure depends on the instance if every execution that did turn the
-// accesses ended cleanly, and in at least one pair the other execution failed.
-//
-// Turning one instance may turn others as well. So a race is harmful only if no instance of another
-// race on which the failure depends turns a proper subset of what this one turns. For races that the
-// execution does not show, see forestalled.
-func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]RaceFound) error {
-	found := &s.report.Findings[i]
-	recorded := found.Finding.Recorded
-	if found.Simplified != nil {
-		recorded = found.Simplified.Recorded
-	}
-	if recorded == nil || recorded.Ending.Kind == trace.Hang {
-		return nil
-	}
-	plan := replayPlan(recorded)
-	plan.Mode, plan.MaxSteps = schedule.Tolerant, s.opts.MaxSteps
-	plan.Points = slices.Compact(slices.Sorted(slices.Values(slices.Concat(plan.Points, s.racingSites()))))
-	o, races, err := s.watched(ctx, plan, true)
-	if err != nil {
-		return err
-	}
-	goal := finding.Of(recorded.Ending, s.target.Modules())
-	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, s.target.Modules())) }
-	if o.Trace == nil || !same(o.Ending) || o.Trace.Header.MaxAccesses > 0 {
-		return nil
-	}
-	base := o.Trace
-	all := instancesOf(base, races)
-	var dependent []dependence
-	for k := range all {
-		x := dependence{pair: all[k].pair}
-		failed, alone := false, false // alone: the place of the access alone decides
-		follow := func(script []schedule.Step) (schedule.Outcome, error) {
-			p := plan
-			p.Script, p.Threads = script, base.Threads
-			return judged(s.target, verdict{expect: s.expect, outputs: s.outputs})(ctx, p)
-		}
-		for _, turn := range turns(base, all[k].first, all[k].second) {
-			o, err := follow(turn.turned)
-			if err != nil {
-				return err
-			}
-			if o.Trace == nil || !isTurned(base, o.Trace, &all[k]) {
-				continue
-			}
-			failed = failed || o.Ending.Kind != trace.Clean
-			if !failed && !alone {
-				control, err := follow(turn.control)
-				if err != nil {
-					return err
-				}
-				alone = same(control.Ending) && control.Trace != nil && !isTurned(base, control.Trace, &all[k])
-			}
-			var others []int
-			for n := range all {
-				// An access that no longer happens was not turned.
-				if n == k || occurrence(base, all[n].first, o.Trace) >= 0 && isTurned(base, o.Trace, &all[n]) {
-					others = append(others, n)
-				}
-			}
-			if x.runs++; x.runs == 1 || len(others) < len(x.turned) {
-				x.turned = others
-			}
-		}
-		if alone && !failed {
-			dependent = append(dependent, x)
-		}
-	}
-	for k := range dependent {
-		x := &dependent[k]
-		if _, known := harmful[x.pair]; !known && !slices.ContainsFunc(dependent, func(y dependence) bool { return y.pair != x.pair && y.within(x) }) {
-			harmful[x.pair] = RaceFound{Failure: i, Turned: x.runs}
-		}
-	}
-	for _, pair := range s.sortedPairs() {
-		if _, known := harmful[pair]; known || slices.ContainsFunc(races, func(r race.Race) bool { return r.Pair == pair }) {
-			continue
-		}
-		for k := range pair {
-			turned, err := s.forestalled(ctx, plan, base, pair[k], pair[1-k], same)
-			if err != nil {
-				return err
-			}
-			if turned > 0 {
-				harmful[pair] = RaceFound{Failure: i, Turned: turned}
-				break
-			}
-		}
-	}
-	return nil
-}
-
-// forestalled reports whether a failing execution ended before it could show a race because one access
-// came before the other, as a read of a pointer that is not set yet. It follows the execution until
-// before the last done access, and then continues at random, forestallRuns times with that access next,
-// as often with that access next and its thread held behind it until the other access has happened, and
-// as often with the thread held before it until the other access has happened on the same object. It
-// returns how many of the last there were if each did what it was to, each of the former failed in the
-// same way and none of the last did, and otherwise 0.
-func (s *search) forestalled(ctx context.Context, plan schedule.Plan, base *trace.Trace, done, other race.Access, same func(trace.Ending) bool) (int, error) {
-	at := -1
-	for i := range base.Events {
-		e := &base.Events[i]
-		if e.Flags&trace.FlagNoDecision == 0 && e.Site == done.Site && e.Op == done.Op {
-			at = i
-		}
-	}
-	if at < 0 || done == other {
-		return 0, nil
-	}
-	for i := range base.Events[at:] {
-		if e := &base.Events[at+i]; e.Site == other.Site && e.Op == other.Op {
-			return 0, nil
-		}
-	}
-	thread := base.Events[at].Thread
-	behind := slices.IndexFunc(base.Events[at+1:], func(e trace.Event) bool { return e.Thread == thread && e.Flags&trace.FlagNoDecision == 0 })
-	for n := range forestallRuns {
-		p := plan
-		p.Threads, p.Policy, p.Seed = base.Threads, schedule.Random, s.opts.Seed+uint64(n)
-		run := func(events int, holds ...schedule.Hold) (schedule.Outcome, bool, error) {
-			p.Script, p.Holds = schedule.Steps(base.Events[:events]), holds
-			o, err := judged(s.target, verdict{expect: s.expect, outputs: s.outputs})(ctx, p)
-			return o, len(holds) == 0 || len(o.Holds) > 0 && o.Holds[0].Done > 0, err
-		}
-		if o, _, err := run(at + 1); err != nil || !same(o.Ending) {
-			return 0, err
-		}
-		if behind >= 0 {
-			next := &base.Events[at+1+behind]
-			if next.Site == 0 {
-				return 0, nil // the thread's end: nothing to hold it before
-			}
-			o, held, err := run(at+1, schedule.Hold{Site: next.Site, Thread: thread, Until: other.Site, When: schedule.Done})
-			if err != nil || !held || !same(o.Ending) {
-				return 0, err
-			}
-		}
-		o, held, err := run(at, schedule.Hold{Site: done.Site, Thread: thread, Until: other.Site, When: schedule.Done, Same: true})
-		if err != nil || !held || o.Ending.Kind != trace.Clean {
-			return 0, err
-		}
-	}
-	return forestallRuns, nil
-}
-
-// instance is an instance of a race: two events in the order in which they happened.
-type instance struct {
-	pair          [2]race.Access
-	first, second int
-}
-
-// maxInstances bounds the instances that harm turns, and maxPerRace those of one race.
-const maxInstances, maxPerRace = 128, 16
-
-// instancesOf returns the first instances of races in an execution, as far as both events are scheduling
-// decisions.
-func instancesOf(t *trace.Trace, races []race.Race) (all []instance) {
-	var accesses []int
-	for i := range t.Events {
-		if e := &t.Events[i]; e.Flags&trace.FlagNoDecision == 0 && slices.ContainsFunc(races, func(r race.Race) bool {
-			a := race.Access{Site: e.Site, Op: e.Op}
-			return a == r.Pair[0] || a == r.Pair[1]
-		}) {
-			accesses = append(accesses, i)
-		}
-	}
-	for k := range races {
-		pair, n := races[k].Pair, 0
-		for j, second := range accesses {
-			b := &t.Events[second]
-			for _, first := range accesses[:j] {
-				a := &t.Events[first]
-				x, y := race.Access{Site: a.Site, Op: a.Op}, race.Access{Site: b.Site, Op: b.Op}
-				if a.Thread == b.Thread || (x != pair[0] || y != pair[1]) && (x != pair[1] || y != pair[0]) || !overlap(a, b) {
-					continue
-				}
-				if n++; n > maxPerRace || len(all) == maxInstances {
-					break
-				}
-				all = append(all, instance{pair, first, second})
-			}
-		}
-	}
-	return all
-}
-
-// dependence is an instance on which a failure depends.
-type dependence struct {
-	pair   [2]race.Access
-	turned []int // what was turned with it, itself included: indices of instances, in ascending order
-	runs   int   // executions that turned it
-}
-
-// within reports whether x turned everything that d turned, and more.
-func (d *dependence) within(x *dependence) bool {
-	return len(d.turned) < len(x.turned) && !slices.ContainsFunc(d.turned, func(n int) bool { return !slices.Contains(x.turned, n) })
 }

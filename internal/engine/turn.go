@@ -11,15 +11,17 @@ import (
 // Schedules in which two events of an execution happen the other way round, and whether another execution had
 // them so: for the consequences of races (harm) and for the critical order (Explain).
 
-// turn is a pair of schedules that differ in the place of one of two accesses.
+// turn is a schedule that turns two accesses, with controls that differ from it in the place of one of them.
 type turn struct {
 	turned  []schedule.Step // the later access comes before the earlier one
 	control []schedule.Step // it does not; the threads' other operations are as in turned
+	near    []schedule.Step // the accesses are neighbours, as in turned, but in their order
 }
 
 // turns returns schedules in which event second of an execution comes before event first, if both are
 // scheduling decisions: one with the operations of first's thread between them moved behind second, and
-// one with those of second's thread moved before first. The controls leave first, or second, where it was.
+// one with those of second's thread moved before first. The controls leave first, or second, where it was, and the
+// near ones move everything but the turning of the two.
 // An acquisition of a lock stands for its critical section: if the lock stayed acquired, the other thread would wait, and
 // the thread that moved would go on to whatever it does next.
 func turns(t *trace.Trace, first, second int) []turn {
@@ -54,8 +56,8 @@ func turns(t *trace.Trace, first, second int) []turn {
 	mine, others := split(between, a[0].Thread)
 	theirs, rest := split(between, b[0].Thread)
 	return []turn{
-		{with(others, b, a, mine), with(a, others, b, mine)},
-		{with(theirs, b, a, rest), with(theirs, a, rest, b)},
+		{with(others, b, a, mine), with(a, others, b, mine), with(others, a, b, mine)},
+		{with(theirs, b, a, rest), with(theirs, a, rest, b), with(theirs, a, b, rest)},
 	}
 }
 

@@ -24,7 +24,7 @@ type Races struct {
 	Seed  uint64 `json:"seed"`
 	// Races are pairs of instructions, ordered by verdict, the worst first, and then by source line.
 	Races []RaceFound `json:"races"`
-	// Suppressed counts the races and findings that the user does not want to see.
+	// Suppressed counts the races, as pairs of instructions, and the findings that the user does not want to see.
 	Suppressed int      `json:"suppressed"`
 	Notes      []string `json:"notes,omitempty"`
 	// Findings are the failures that the search met, whether they depend on a race or not.
@@ -38,12 +38,12 @@ type RaceFound struct {
 	Verdict string      `json:"verdict"` // harmful, no failure seen, unconfirmed
 	Why     string      `json:"why,omitempty"`
 	Object  string      `json:"object"`
-	Size    uint32      `json:"size"`
+	Size    uint32      `json:"size,omitempty"` // bytes; absent if unknown
 	Sides   [2]RaceSide `json:"sides"`
 	// Orders counts the watched executions in which Sides came in this order, and in the other.
 	Orders [2]int `json:"orders"`
 	// Failure is the failure that depends on a harmful race; Turned counts the executions with the
-	// accesses turned, none of which failed.
+	// accesses turned that did not fail.
 	Failure *RaceFailure `json:"failure,omitempty"`
 	Turned  int          `json:"turned,omitempty"`
 }
@@ -95,6 +95,8 @@ func RacesOf(found []engine.RaceFound, r *engine.Report, names *report.Running, 
 	switch {
 	case confirmed || len(out.Findings) > 0:
 		out.Outcome = Found
+	case r.Outcome == engine.Interrupted && r.Executions > 0:
+		out.Outcome = Interrupted
 	case whole.Outcome == Found && len(out.Races) == 0:
 		out.Outcome = Clean // but for what was suppressed
 	case len(out.Races) > 0:
@@ -201,6 +203,14 @@ func (s *RaceSide) text() string {
 	return b.String()
 }
 
+// memory names what both sides accessed, with its size if that is known.
+func (x *RaceFound) memory() string {
+	if x.Size == 0 {
+		return x.Object
+	}
+	return x.Object + ", " + wording.Count(int(x.Size), "byte")
+}
+
 // verdict describes what is known about a race in one line.
 func (x *RaceFound) verdict() string {
 	switch engine.Verdict(x.Verdict) {
@@ -221,17 +231,23 @@ func (x *RaceFound) same(y *RaceFound) bool {
 	return x.Object == y.Object && x.Verdict == y.Verdict && (is(&x.Sides[0], &y.Sides[0]) && is(&x.Sides[1], &y.Sides[1]) || is(&x.Sides[0], &y.Sides[1]) && is(&x.Sides[1], &y.Sides[0]))
 }
 
+// distinct returns the first of the races that look the same to a reader.
+func distinct(races []RaceFound) (out []*RaceFound) {
+	for i := range races {
+		x := &races[i]
+		if !slices.ContainsFunc(out, x.same) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 // Races prints the result of heddle races.
 func (p *Printer) Races(r *Races) {
 	w := p.Words
-	shown := 0
-	for i := range r.Races {
-		x := &r.Races[i]
-		if slices.ContainsFunc(r.Races[:i], func(y RaceFound) bool { return x.same(&y) }) {
-			continue
-		}
-		shown++
-		fmt.Fprintf(w, "data race: %s, %s\n", x.Object, wording.Count(int(x.Size), "byte"))
+	shown := distinct(r.Races)
+	for _, x := range shown {
+		fmt.Fprintf(w, "data race: %s\n", x.memory())
 		for k := range x.Sides {
 			s := &x.Sides[k]
 			fmt.Fprintf(w, "  %s\n", s.text())
@@ -243,13 +259,16 @@ func (p *Printer) Races(r *Races) {
 		}
 		fmt.Fprintln(w)
 	}
-	what := wording.Count(shown, "data race")
-	if shown == 0 {
+	what := wording.Count(len(shown), "data race")
+	if len(shown) == 0 {
 		what = "no data race"
 	}
+	if r.Ended == string(engine.ByInterrupt) {
+		what = "interrupted; " + what + " so far"
+	}
 	fmt.Fprintf(w, "%s in %s (%.1f s)", what, wording.Count(r.Executions, "execution"), r.Seconds)
-	if r.Suppressed > 0 {
-		fmt.Fprintf(w, "; %s suppressed", wording.Thousands(r.Suppressed))
+	if n := len(distinct(r.suppressed)) + r.Suppressed - len(r.suppressed); n > 0 {
+		fmt.Fprintf(w, "; %s suppressed", wording.Thousands(n))
 	}
 	fmt.Fprintln(w)
 	for _, f := range r.Findings {
@@ -329,7 +348,7 @@ func (x *RaceFound) sarif() sarif.Result {
 		level = sarif.Note
 	}
 	out := sarif.Result{
-		Rule: "data-race", Level: level, Message: fmt.Sprintf("data race: %s, %s: %s; %s", x.Object, wording.Count(int(x.Size), "byte"), x.Sides[0].text(), x.Sides[1].text()),
+		Rule: "data-race", Level: level, Message: fmt.Sprintf("data race: %s: %s; %s", x.memory(), x.Sides[0].text(), x.Sides[1].text()),
 		Notes: []string{x.verdict()},
 	}
 	places := [2]sarif.Place{}
