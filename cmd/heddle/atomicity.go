@@ -115,7 +115,7 @@ func (c *atomicityCommand) Run(a *app) error {
 		return err
 	}
 	if a.ctx.Err() == nil {
-		if err := engine.CheckBugs(a.ctx, t, search.Targets()); err != nil {
+		if err := engine.CheckBugs(a.ctx, t, search, found); err != nil {
 			return err
 		}
 	}

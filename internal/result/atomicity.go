@@ -188,6 +188,8 @@ func verdict(t *strategy.Target, names *report.Running) (verdict, why string) {
 	switch {
 	case t.Needless > 0:
 		return VerdictUnclear, fmt.Sprintf("execution %s failed with it: %s; and so did %s of the same schedule in which only this was otherwise", wording.Thousands(t.Execution), failed, wording.Count(t.Needless, "execution"))
+	case t.Unneeded > 0:
+		return VerdictUnclear, fmt.Sprintf("execution %s failed with it: %s; and so did %s without it", wording.Thousands(t.Execution), failed, wording.Count(t.Unneeded, "execution"))
 	case t.Failures > 0:
 		return VerdictBug, fmt.Sprintf("execution %s failed with it: %s", wording.Thousands(t.Execution), failed)
 	case t.Forced > 0:
@@ -214,7 +216,7 @@ func missed(t *strategy.Target, names *report.Running) string {
 	case t.Held == 0:
 		return fmt.Sprintf("no thread came to c before r in %s", wording.Count(t.Tried, "execution"))
 	case t.Met > 0:
-		return fmt.Sprintf("another thread did r while one waited before c, but p had not been the thread's last access, in %s", wording.Count(t.Met, "execution"))
+		return fmt.Sprintf("another thread did r while one waited before c, in %s, but not between the thread's p and c on the same bytes", wording.Count(t.Met, "execution"))
 	}
 	why := fmt.Sprintf("no thread came to r while another waited before c, in %s", wording.Count(t.Held, "execution"))
 	w := t.Waits
