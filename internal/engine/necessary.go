@@ -97,8 +97,8 @@ func (x *remover) follow(ctx context.Context, like *trace.Trace, steps []schedul
 	return x.run(ctx, p)
 }
 
-// remove removes one occurrence from an execution. It returns the execution in which others are left, nil if there is
-// none, or once the side is decided.
+// remove removes one occurrence from an execution. It returns the execution in which others are left, nil if no
+// execution does, or once the side is decided.
 func (x *remover) remove(ctx context.Context, t *trace.Trace) (*trace.Trace, error) {
 	base := *t
 	base.Events = slices.Clone(t.Events)
@@ -229,8 +229,9 @@ func enclosing(t *trace.Trace, event int) (outermost int, locks map[trace.Object
 }
 
 // CheckBugs tells of the interleavings with which executions failed those that the failure does not need: their Needless is set.
-// Where no execution without an interleaving could be made, failures of the search without it decide.
-func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, r *Report) error {
+// Where no execution without an interleaving could be made, failures of the search without it decide. If the context's time limit
+// ends it, the others are Unchecked, without an error.
+func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, r *Report, tell func(done, of int)) error {
 	h := t.Header()
 	run := judged(t, verdict{expect: r.ExpectStatus, outputs: outputsOf(&h)})
 	targets := search.Targets()
@@ -239,10 +240,18 @@ func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, 
 		if x.Failing == nil {
 			continue
 		}
+		if x.Unchecked = true; ctx.Err() != nil {
+			continue
+		}
+		tell(i, len(targets))
 		n, err := Necessary(ctx, run, x.Failing, x.FailingSeed, &x.Interleaving)
+		if ctx.Err() != nil {
+			continue
+		}
 		if err != nil {
 			return err
 		}
+		x.Unchecked = false
 		if x.Needless = n.Without(); x.Needless == 0 && !n.Gone() {
 			x.Unneeded = search.FailedWithout(&x.Interleaving, func(e *trace.Ending) bool {
 				return finding.Of(*e, t.Modules()).Same(finding.Of(x.Failing.Ending, t.Modules()))

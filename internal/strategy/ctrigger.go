@@ -38,6 +38,8 @@ type CTrigger struct {
 type failedExecution struct {
 	ending trace.Ending
 	had    map[atomicity.Triple]bool
+	// profiled: it is of phase one.
+	profiled bool
 }
 
 // ctriggerState is saved.
@@ -91,6 +93,8 @@ type Target struct {
 	// Unneeded executions of the search failed in the same way without it, where none of the same schedule without it
 	// could be made; whoever searches sets it.
 	Unneeded int `json:"-"`
+	// Unchecked: there was no time to find out.
+	Unchecked bool `json:"-"`
 	// Waits is set if the thread before c had to go on because no other could, and another did r
 	// later: the operation in which that one waited meanwhile. Spins: it polled memory there, so that
 	// a synchronisation that heddle does not know may keep r out.
@@ -172,6 +176,16 @@ func (c *CTrigger) Targets() []Target { return c.state.Targets }
 
 // Recorded returns the last recording of phase one, to name objects; nil before the first.
 func (c *CTrigger) Recorded() *trace.Trace { return c.recorded }
+
+// FailedWith returns the number of recordings of phase one that failed and had an interleaving.
+func (c *CTrigger) FailedWith(t atomicity.Triple) (n int) {
+	for i := range c.failed {
+		if f := &c.failed[i]; f.profiled && f.had[t] {
+			n++
+		}
+	}
+	return n
+}
 
 // FailedWithout returns the number of executions with all accesses that failed, as same decides, although an interleaving did not
 // occur in them. Several interleavings of a lost update may each lose one: while other executions pass, a
@@ -520,7 +534,7 @@ func (c *CTrigger) fails(o *schedule.Outcome, list []atomicity.Interleaving, occ
 	if c.arm {
 		return
 	}
-	f := failedExecution{ending: o.Ending, had: map[atomicity.Triple]bool{}}
+	f := failedExecution{ending: o.Ending, had: map[atomicity.Triple]bool{}, profiled: !c.state.Forcing}
 	for i := range list {
 		f.had[list[i].Triple] = f.had[list[i].Triple] || occurred[i]
 	}

@@ -11,6 +11,7 @@ import (
 // concurrent use.
 type Profile struct {
 	runs       int
+	threads    int // of the recording with the most
 	numbers    map[Statement]int32
 	statements []Statement
 	triples    map[triple]*entry
@@ -37,6 +38,9 @@ func NewProfile() *Profile {
 // Runs returns the number of recordings added.
 func (p *Profile) Runs() int { return p.runs }
 
+// Threads returns the number of threads of the recording with the most.
+func (p *Profile) Threads() int { return p.threads }
+
 // Shared returns the number of instructions that accessed memory that several threads used.
 func (p *Profile) Shared() int { return len(p.accesses) }
 
@@ -45,6 +49,7 @@ func (p *Profile) Shared() int { return len(p.accesses) }
 // interleavings exercised that no earlier recording had exercised.
 func (p *Profile) Add(t *trace.Trace, times []uint64) (fresh int) {
 	p.runs++
+	p.threads = max(p.threads, len(t.Threads))
 	r := newRun(p, t, times)
 	r.walk()
 	return r.fresh
@@ -234,13 +239,14 @@ func (t *Triple) attempts() []Statement {
 // savedProfile is a Profile as JSON.
 type savedProfile struct {
 	Runs          int            `json:"runs"`
+	Threads       int            `json:"threads,omitempty"`
 	Shared        []Statement    `json:"shared"`
 	Interleavings []Interleaving `json:"interleavings"`
 }
 
 // MarshalJSON implements json.Marshaler.
 func (p *Profile) MarshalJSON() ([]byte, error) {
-	s := savedProfile{Runs: p.runs}
+	s := savedProfile{Runs: p.runs, Threads: p.threads}
 	for n := range p.accesses {
 		s.Shared = append(s.Shared, p.statements[n])
 	}
@@ -261,7 +267,7 @@ func (p *Profile) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*p = *NewProfile()
-	p.runs = s.Runs
+	p.runs, p.threads = s.Runs, s.Threads
 	for _, a := range s.Shared {
 		p.accesses[p.number(a)] = true
 	}
