@@ -327,9 +327,9 @@ func (p *Printer) Atomicity(a *Atomicity) {
 	}
 	switch engine.End(ended) {
 	case engine.ByTime:
-		fmt.Fprintf(w, "the time limit ended the search: %s not forced yet\n", wording.Count(waiting, "interleaving"))
+		fmt.Fprintf(w, "the time limit ended the search: %s of %s not tried, others not in every way\n", wording.Thousands(waiting), wording.Count(len(a.Interleavings), "interleaving"))
 	case engine.ByInterrupt:
-		fmt.Fprintf(w, "interrupted: %s not forced yet\n", wording.Count(waiting, "interleaving"))
+		fmt.Fprintf(w, "interrupted: %s of %s not tried, others not in every way\n", wording.Thousands(waiting), wording.Count(len(a.Interleavings), "interleaving"))
 	}
 	for _, why := range s.Missing {
 		fmt.Fprintf(w, "not all of them may be known: %s\n", why)
