@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -28,6 +29,7 @@ type atomicityCommand struct {
 	SameThreads bool          `help:"With --backend=live, suspend only the threads that the profile showed at the instructions."`
 	SameStacks  bool          `help:"With --backend=live, suspend threads only on the stacks of calls that the profile showed."`
 	NoSimplify  bool          `help:"Do not simplify the traces."`
+	MaxSteps    int           `placeholder:"N" help:"On the controlled scheduler, call an execution of more than N scheduling points a hang (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`
 	Output      string        `short:"o" placeholder:"FILE" help:"Write the trace of the first finding to FILE (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …)."`
 	jobsFlag
 	expectFlag
@@ -46,12 +48,13 @@ accesses, lists the unserializable interleavings that the accesses allow (two ac
 p and c, and another thread's r in between), prunes those that locks, thread creation, barriers or the
 lifetime of memory rule out, and forces the others, the least likely first. For each it says
 whether the program failed (a finding, with a trace), ran on unharmed, or could not be made
-to do it, and why. Ends with 1 if an execution failed, and otherwise with 0.`
+to do it, and why. Ends with 1 if an execution failed, with 3 if the search was interrupted or recorded no execution,
+and otherwise with 0.`
 }
 
 func (c *atomicityCommand) options() (engine.Options, error) {
-	if c.Time < 0 || c.SimplifyTime < 0 {
-		return engine.Options{}, usage.Errorf("--time and --simplify-time cannot be negative")
+	if c.Time < 0 || c.SimplifyTime < 0 || c.MaxSteps < 0 {
+		return engine.Options{}, usage.Errorf("--time, --simplify-time and --max-steps cannot be negative")
 	}
 	if c.Suspend < 0 || c.Suspensions <= 0 {
 		return engine.Options{}, usage.Errorf("--suspend cannot be negative, and --suspensions must be positive")
@@ -67,12 +70,24 @@ func (c *atomicityCommand) options() (engine.Options, error) {
 		return engine.Options{}, err
 	}
 	return engine.Options{
-		Seed: c.Seed, Time: c.Time, ExpectStatus: c.ExpectExit, All: true, NoSimplify: c.NoSimplify, StopWhenSequential: true,
+		Seed: c.Seed, Time: c.searching(), MaxSteps: c.MaxSteps, ExpectStatus: c.ExpectExit, All: true, NoSimplify: c.NoSimplify, StopWhenSequential: true,
 		Simplify: engine.SimplifyOptions{Time: c.SimplifyTime, ExtraTime: c.SimplifyTime / 3, NoExtra: c.SimplifyTime == 0, Processes: processes},
 	}, nil
 }
 
+// searching is the part of --time for the search, so that some is left to find out which interleavings are to blame.
+func (c *atomicityCommand) searching() time.Duration { return c.Time * 3 / 4 }
+
+// limited returns a context that ends --time after began.
+func (c *atomicityCommand) limited(a *app, began time.Time) (context.Context, context.CancelFunc) {
+	if c.Time == 0 {
+		return context.WithCancel(a.ctx)
+	}
+	return context.WithDeadline(a.ctx, began.Add(c.Time))
+}
+
 func (c *atomicityCommand) Run(a *app) error {
+	began := time.Now()
 	opts, err := c.options()
 	if err != nil {
 		return err
@@ -101,7 +116,7 @@ func (c *atomicityCommand) Run(a *app) error {
 	opts.Keep, opts.Where, opts.Locate, opts.Objects = files.Keep, names.Place, names.Locate, names.Object
 	opts.Untold = toolchain.Untold
 	if c.Backend == "live" {
-		return c.live(a, program, t, names, opts)
+		return c.live(a, program, t, names, opts, began)
 	}
 	var search *strategy.CTrigger
 	opts.Search = func(s strategy.Setting) strategy.Strategy {
@@ -109,21 +124,32 @@ func (c *atomicityCommand) Run(a *app) error {
 		return search
 	}
 	p := a.progress()
+	defer p.done()
 	found, err := engine.Find(a.ctx, t, opts, p.find)
-	p.done()
 	if err != nil && found.Finding == nil && found.Outcome != engine.Interrupted {
 		return err
 	}
 	if a.ctx.Err() == nil {
-		if err := engine.CheckBugs(a.ctx, t, search.Targets()); err != nil {
+		bounded, cancel := c.limited(a, began)
+		defer cancel()
+		if err := engine.CheckBugs(bounded, t, search, found, p.checking); err != nil {
 			return err
 		}
+	}
+	p.done()
+	if found.Finding == nil && search.Profile().Runs() == 0 && !found.Sequential && found.Outcome != engine.Interrupted {
+		return c.nothing(found.Seconds)
 	}
 	out := result.AtomicityOf(found, search, names)
 	if err := c.print(a, &out, found); err != nil {
 		return err
 	}
 	return a.ended(found, err)
+}
+
+// nothing is the error of a search that recorded no execution.
+func (c *atomicityCommand) nothing(seconds float64) error {
+	return fmt.Errorf("no execution was recorded in %.1f s: nothing is known about the program; raise --time, or give it less work", seconds)
 }
 
 // print prints the findings, and then the interleavings.
@@ -136,7 +162,7 @@ func (c *atomicityCommand) print(a *app, out *result.Atomicity, found *engine.Re
 		fmt.Fprintf(a.stderr, "heddle: note: %s\n", n)
 	}
 	printer := a.printer(c.drawFlags, c.statsFlag)
-	printer.Seed = c.Seed
+	printer.Seed, printer.Inexact = c.Seed, c.Backend == "live"
 	if found.Finding != nil {
 		if err := printer.Find(found); err != nil {
 			return err
@@ -152,7 +178,7 @@ const exactTime = 10 * time.Second
 
 // live searches on the backend live. t is the program on the controlled scheduler, where what
 // failed is forced again, to get a trace that can be replayed exactly.
-func (c *atomicityCommand) live(a *app, program launch.Program, t target.Target, names *report.Running, opts engine.Options) error {
+func (c *atomicityCommand) live(a *app, program launch.Program, t target.Target, names *report.Running, opts engine.Options, began time.Time) error {
 	l := a.launcher()
 	prepared, err := l.Live(a.ctx, program, t.Modules())
 	if err != nil {
@@ -160,38 +186,63 @@ func (c *atomicityCommand) live(a *app, program launch.Program, t target.Target,
 	}
 	p := a.progress()
 	r, err := engine.Live(a.ctx, prepared, engine.LiveOptions{
-		Time: c.Time, Expect: int(c.status()), Seed: c.Seed, Suspend: c.Suspend, Budget: c.Suspensions, Threads: c.SameThreads, Stacks: c.SameStacks, Watchdog: c.Watchdog,
+		Time: c.searching(), Expect: int(c.status()), Seed: c.Seed, Suspend: c.Suspend, Budget: c.Suspensions, Threads: c.SameThreads, Stacks: c.SameStacks, Watchdog: c.Watchdog,
 	}, p.live)
 	if err != nil && r.Ended != engine.ByInterrupt {
 		p.done()
 		return err
 	}
-	var bugs []atomicity.Interleaving
+	bugs, others := 0, []atomicity.Interleaving(nil)
 	for i := range r.Targets {
-		if r.Targets[i].Failures > 0 {
-			bugs = append(bugs, r.Targets[i].Interleaving)
+		x := &r.Targets[i]
+		if bugs += x.Failures; x.Failures+x.Others+x.Recorded > 0 || r.Doubtful {
+			others = append(others, x.Interleaving)
 		}
 	}
-	exact := &engine.Report{}
-	if len(bugs) > 0 && a.ctx.Err() == nil {
-		opts.Search = func(s strategy.Setting) strategy.Strategy { return strategy.NewForcing(s, bugs...) }
+	exact, search := &engine.Report{}, (*strategy.CTrigger)(nil)
+	bounded, cancel := c.limited(a, began)
+	defer cancel()
+	if len(others) > 0 && bounded.Err() == nil {
+		opts.Search = func(s strategy.Setting) strategy.Strategy {
+			search = strategy.NewForcing(s, others...)
+			return search
+		}
 		opts.Time = exactTime + opts.Simplify.Time
+		if end, ok := bounded.Deadline(); ok {
+			opts.Time = min(opts.Time, max(time.Until(end)*3/4, time.Millisecond))
+		}
 		if exact, err = engine.Find(a.ctx, t, opts, p.find); err != nil && exact.Finding == nil {
 			exact.Notes = append(exact.Notes, fmt.Sprintf("no exact trace: %v", err))
 		}
+		if err := engine.CheckBugs(bounded, t, search, exact, p.checking); err != nil && bounded.Err() == nil {
+			exact.Notes = append(exact.Notes, fmt.Sprintf("not checked on the controlled scheduler: %v", err))
+		}
 	}
 	p.done()
-	out := result.LiveOf(r, result.Of(exact), names)
+	if r.Profile.Runs() == 0 && r.Plain == "" && r.Ended != engine.ByInterrupt {
+		return c.nothing(r.Seconds)
+	}
+	out := result.LiveOf(r, result.Of(exact), search, names)
+	write := func(x *result.Interleaving, control *engine.Control, failure string) (string, error) {
+		return l.WriteControl(&launch.ControlRecord{
+			Expect: int(c.status()), Modules: t.Modules(), Control: *control,
+			Pattern: x.Pattern, Object: x.Object, Places: [3]string{x.P.Where, x.R.Where, x.C.Where}, Failure: failure,
+		}, program)
+	}
 	for i := range r.Targets {
-		x := &out.Interleavings[i]
-		if r.Targets[i].Control == nil {
+		x, control := &out.Interleavings[i], r.Targets[i].Control
+		if control == nil {
 			continue
 		}
-		record := launch.ControlRecord{
-			Expect: int(c.status()), Modules: t.Modules(), Control: *r.Targets[i].Control,
-			Pattern: x.Pattern, Object: x.Object, Places: [3]string{x.P.Where, x.R.Where, x.C.Where}, Failure: r.Targets[i].Failure,
+		if x.Control, err = write(x, control, r.Targets[i].Failure); err != nil {
+			return err
 		}
-		if x.Control, err = l.WriteControl(&record, program); err != nil {
+		if control == r.PlainControl {
+			out.Live.PlainControl = x.Control
+		}
+	}
+	if r.PlainControl != nil && out.Live.PlainControl == "" {
+		if out.Live.PlainControl, err = write(&out.Interleavings[r.PlainTarget], r.PlainControl, r.Plain); err != nil {
 			return err
 		}
 	}
@@ -199,7 +250,7 @@ func (c *atomicityCommand) live(a *app, program launch.Program, t target.Target,
 		return err
 	}
 	switch {
-	case len(bugs) > 0 || r.Plain != "":
+	case bugs > 0 || r.Plain != "" || exact.Finding != nil:
 		return errFound
 	case a.ctx.Err() != nil:
 		return errors.New("interrupted")

@@ -68,6 +68,11 @@ func (p *progress) live(s engine.LiveProgress) {
 	p.line(line)
 }
 
+// checking shows how many interleavings have been checked.
+func (p *progress) checking(done, of int) {
+	p.line(fmt.Sprintf("checking: %s of %s", wording.Thousands(done), wording.Count(of, "interleaving")))
+}
+
 // begin shows the text at once, on a terminal or for a program that reads the progress.
 func (p *progress) begin(text string) {
 	if p.terminal || p.read {

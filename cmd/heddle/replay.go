@@ -24,7 +24,7 @@ import (
 )
 
 type replayCommand struct {
-	Times int `default:"1" help:"Number of times to replay."`
+	Times *int `placeholder:"N" help:"Number of times to replay (otherwise once, and a control record 10 times)."`
 	drawFlags
 	Quiet      bool         `short:"q" help:"Say only how it ended."`
 	Changed    bool         `help:"The program has been changed since: follow the schedule as far as it goes, and its neighbours."`
@@ -38,7 +38,7 @@ type replayCommand struct {
 	outputFlags
 	programFlags
 
-	Trace string  `arg:"" predictor:"trace" help:"The trace; with --schedule the program, or a trace of it."`
+	Trace string  `arg:"" predictor:"trace" help:"The trace, or a control record; with --schedule the program, or a trace of it."`
 	Args  program `arg:"" optional:"" passthrough:"partial" help:"Arguments of the program, with --schedule."`
 }
 
@@ -50,6 +50,10 @@ first event that differed if the execution was another one.
 With --changed, follows the schedule in a program that was built anew, as far as it goes. If that does not fail, it
 also makes executions near it, with another order of two dependent events or another place of a context switch, and
 keeps the trace of the first that fails.
+
+Given a control record, PROGRAM.control, which heddle atomicity --backend=live writes, suspends the threads of the program
+again as the record says, and prints how many of the executions failed. They are not exact. Ends with 1 if one
+failed, and with 0 otherwise.
 
 heddle follows a schedule from a bug report without a trace, with the same
 build of the program and the same arguments and input:
@@ -95,9 +99,17 @@ type differsJSON struct {
 	Changed []string `json:"changed,omitempty"`
 }
 
+// times is --times, or what it is otherwise.
+func (c *replayCommand) times(otherwise int) int {
+	if c.Times == nil {
+		return otherwise
+	}
+	return *c.Times
+}
+
 func (c *replayCommand) Run(a *app) error {
 	switch {
-	case c.Times < 1:
+	case c.Times != nil && *c.Times < 1:
 		return usage.Errorf("--times must be at least 1")
 	case (c.Dlv || c.Gdb != "") && (c.Changed || a.JSON):
 		return usage.Errorf("--dlv and --gdb replay the exact schedule interactively: they cannot be combined with --changed or --json")
@@ -111,7 +123,7 @@ func (c *replayCommand) Run(a *app) error {
 		return usage.Errorf("--changed follows the schedule of a trace, which says what is done where: it cannot be combined with --schedule")
 	case c.Schedule == "-" && c.Stdin == "-":
 		return usage.Errorf("--schedule and --stdin cannot both be read from standard input")
-	case c.RaceReport && (c.Changed || c.Dlv || c.Gdb != "" || c.Times > 1):
+	case c.RaceReport && (c.Changed || c.Dlv || c.Gdb != "" || c.times(1) > 1):
 		return usage.Errorf("--race-report follows the schedule exactly, and once: it cannot be combined with --changed, --dlv, --gdb or --times")
 	}
 	l := a.launcher()
@@ -143,7 +155,7 @@ func (c *replayCommand) Run(a *app) error {
 	p := a.progress()
 	var again *trace.Trace
 	done, varies := 0, ""
-	for done < c.Times {
+	for done < c.times(1) {
 		now, rerr := engine.Replay(a.ctx, t, tr)
 		if err = rerr; err != nil {
 			break
@@ -151,7 +163,7 @@ func (c *replayCommand) Run(a *app) error {
 		again = now
 		varies = cmp.Or(varies, engine.Varies(tr, now))
 		done++
-		p.line(fmt.Sprintf("replay: %d of %d identical", done, c.Times))
+		p.line(fmt.Sprintf("replay: %d of %d identical", done, c.times(1)))
 	}
 	p.done()
 	// Interrupted, it says what it has so far.
@@ -161,7 +173,7 @@ func (c *replayCommand) Run(a *app) error {
 	}
 	failed := tr.Ending.Kind.Failed()
 	if a.JSON {
-		out := replayJSON{Outcome: "clean", Same: err == nil, Times: c.Times, Events: len(tr.Events), Varies: varies}
+		out := replayJSON{Outcome: "clean", Same: err == nil, Times: c.times(1), Events: len(tr.Events), Varies: varies}
 		if interrupted {
 			out.Times, out.Interrupted = done, true
 		}
@@ -195,9 +207,9 @@ func (c *replayCommand) Run(a *app) error {
 		times := ""
 		switch {
 		case interrupted:
-			times = fmt.Sprintf(" %s of %s times, then interrupted", wording.Thousands(done), wording.Thousands(c.Times))
-		case c.Times > 1:
-			times = fmt.Sprintf(" %s times", wording.Thousands(c.Times))
+			times = fmt.Sprintf(" %s of %s times, then interrupted", wording.Thousands(done), wording.Thousands(c.times(1)))
+		case c.times(1) > 1:
+			times = fmt.Sprintf(" %s times", wording.Thousands(c.times(1)))
 		}
 		if c.Schedule == "" {
 			fmt.Fprintf(a.stdout, "replayed%s: %s events, identical\n", times, wording.Thousands(len(tr.Events)))
@@ -408,7 +420,7 @@ func (c *replayCommand) control(a *app, l *launch.Launcher) error {
 	if err != nil {
 		return err
 	}
-	times := max(c.Times, controlTimes)
+	times := c.times(controlTimes)
 	r, err := engine.Reproduce(a.ctx, program, &record.Control, record.Expect, times)
 	if err != nil && r.Executions == 0 {
 		return err
@@ -438,5 +450,5 @@ func (c *replayCommand) control(a *app, l *launch.Launcher) error {
 	return nil
 }
 
-// controlTimes is how often a control record is repeated at least.
+// controlTimes is how often a control record is repeated unless --times says otherwise.
 const controlTimes = 10

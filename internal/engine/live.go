@@ -60,11 +60,20 @@ type LiveTarget struct {
 	Held     int // in which a thread was suspended before c
 	Met      int // in which another came to r meanwhile
 	Failures int // of these
-	Others   int // executions that failed without
-	// Failure describes the first failure. Control brings it about again.
+	Others   int // executions made for it that failed although nobody was seen to come to r; it may have occurred all the same
+	Recorded int // recordings in which it occurred and that failed
+	// Failure describes the first failure with it, otherwise the first of Others, otherwise of Recorded, and Ending says
+	// how that ended (live.Result.Ending). Control brings one of the first two about again.
 	Failure string
+	Ending  string
 	Control *Control
 }
+
+// Hung reports whether its failure is that heddle ended an execution which went on, or waited, for too long.
+func (t *LiveTarget) Hung() bool { return t.Ending == hung }
+
+// hung is the Ending of such executions.
+var hung = (&live.Result{Idle: true}).Ending()
 
 // LiveReport is the result of Live.
 type LiveReport struct {
@@ -77,7 +86,15 @@ type LiveReport struct {
 	// execution, nil for nothing.
 	Plain        string
 	PlainControl *Control
-	Executions   int
+	// PlainTarget is the index of the target that PlainControl is for.
+	PlainTarget int
+	// PlainSeveral: several interleavings were to be forced in it, so that PlainControl is nil.
+	PlainSeveral bool
+	// Uncontrolled are the endings of executions that failed while nothing was controlled, by live.Result.Ending.
+	Uncontrolled map[string]bool
+	// Doubtful: in an execution of Plain's kind that was not recorded, any interleaving may have occurred.
+	Doubtful   bool
+	Executions int
 	// Profiling, Analysis and Forcing are seconds.
 	Profiling, Analysis, Forcing float64
 	Seconds                      float64
@@ -132,7 +149,7 @@ type LiveProgress struct {
 // not occur, the least likely first: CTrigger with real threads (ASPLOS'09, §4 and §5). The report is
 // never nil. The error is that of the backend, or the context's.
 func Live(ctx context.Context, p *live.Program, opts LiveOptions, tell func(LiveProgress)) (*LiveReport, error) {
-	s := &liveSearch{program: p, opts: opts, report: &LiveReport{Profile: atomicity.NewProfile()}, seed: opts.Seed << 16, tell: tell, began: time.Now()}
+	s := &liveSearch{program: p, opts: opts, report: &LiveReport{Profile: atomicity.NewProfile(), Uncontrolled: map[string]bool{}}, seed: opts.Seed << 16, tell: tell, began: time.Now()}
 	bounded, cancel := limited(ctx, opts.Time)
 	defer cancel()
 	err := s.profile(bounded)
@@ -172,8 +189,11 @@ func (s *liveSearch) profile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if plain.Failed(s.opts.Expect) && s.plain(plain, nil) {
-		return nil
+	if plain.Failed(s.opts.Expect) {
+		s.report.Doubtful = true
+		if s.plain(plain, nil) {
+			return nil
+		}
 	}
 	if s.opts.Suspend == 0 {
 		s.opts.Suspend = min(max(time.Duration(liveSuspend*plain.Seconds*float64(time.Second)), liveShortest), liveLongest)
@@ -182,6 +202,7 @@ func (s *liveSearch) profile(ctx context.Context) error {
 	s.limits(plain.Seconds * liveRecording)
 	defer func() { s.report.Profiling = time.Since(began).Seconds() - s.report.Analysis }()
 	quiet, longest := 0, plain.Seconds
+	var failed []*live.Result // recordings
 	for n := 0; n < liveLeast || quiet < liveQuiet && n < liveMost; n++ {
 		s.tell(LiveProgress{Phase: "profiling", Executions: s.report.Executions, Elapsed: time.Since(s.began)})
 		r, err := s.execute(ctx, live.Request{Mode: live.Profile, Most: liveRecorded, Stacks: s.opts.Stacks})
@@ -197,6 +218,9 @@ func (s *liveSearch) profile(ctx context.Context) error {
 		}
 		analysis := time.Now()
 		fresh := s.report.Profile.Add(r.Trace, r.Times)
+		if r.Failed(s.opts.Expect) {
+			failed = append(failed, r)
+		}
 		s.report.Recorded = r.Trace
 		s.report.Analysis += time.Since(analysis).Seconds()
 		if quiet++; fresh > 0 {
@@ -211,13 +235,35 @@ func (s *liveSearch) profile(ctx context.Context) error {
 	for _, i := range list {
 		s.report.Targets = append(s.report.Targets, LiveTarget{Interleaving: i})
 	}
+	seen := s.report.Profile.Exercised()
+	with := make([]LiveTarget, len(seen))
+	for _, r := range failed {
+		for i, occurred := range atomicity.Exercised(r.Trace, seen...) {
+			if x := &with[i]; occurred {
+				if x.Recorded++; x.Recorded == 1 {
+					x.Interleaving, x.Failure, x.Ending = seen[i], r.Describe(), r.Ending()
+				}
+			}
+		}
+	}
+	for i := range with {
+		if with[i].Recorded > 0 {
+			s.report.Targets = append(s.report.Targets, with[i])
+		}
+	}
 	return nil
 }
 
-// plain notes a failure without the interleaving. It returns true if the search ends with it.
+// plain notes a failure without the interleaving that was to be forced. c is what was controlled, nil for nothing. It
+// returns true if the search ends with it.
 func (s *liveSearch) plain(r *live.Result, c *Control) bool {
-	if s.report.Plain == "" {
-		s.report.Plain, s.report.PlainControl = r.Describe(), c
+	if c == nil {
+		s.report.Uncontrolled[r.Ending()] = true
+	} else {
+		s.report.Doubtful = true
+	}
+	if s.report.Plain == "" || s.report.PlainSeveral {
+		s.report.Plain, s.report.PlainControl, s.report.PlainSeveral = r.Describe(), c, false
 	}
 	if s.opts.First {
 		s.report.Ended = ByFailure
@@ -246,7 +292,7 @@ func (s *liveSearch) force(ctx context.Context) error {
 	targets := s.report.Targets
 	if len(targets) > liveSingle {
 		for at := 0; at < len(targets); at += liveBatch {
-			if err := s.batch(ctx, targets[at:min(at+liveBatch, len(targets))]); err != nil || s.report.Ended != "" {
+			if err := s.batch(ctx, targets[at:min(at+liveBatch, len(targets))], at); err != nil || s.report.Ended != "" {
 				return err
 			}
 		}
@@ -261,8 +307,9 @@ func (s *liveSearch) force(ctx context.Context) error {
 }
 
 // batch forces interleavings of similar rank together, and each of them alone if an execution fails.
-func (s *liveSearch) batch(ctx context.Context, targets []LiveTarget) error {
+func (s *liveSearch) batch(ctx context.Context, targets []LiveTarget, at int) error {
 	for try := range liveTries / 2 {
+		s.progress(at)
 		q := live.Request{Mode: live.Force, Suspend: s.opts.Suspend, Pass: s.pass, Budget: s.opts.Budget}
 		for i := range targets {
 			q.Targets = append(q.Targets, s.target(&targets[i], try))
@@ -276,12 +323,16 @@ func (s *liveSearch) batch(ctx context.Context, targets []LiveTarget) error {
 		}
 		if r.Failed(s.opts.Expect) {
 			for i := range targets {
-				if err := s.single(ctx, &targets[i], i); err != nil || s.report.Ended != "" {
+				if err := s.single(ctx, &targets[i], at+i); err != nil || s.report.Ended != "" {
 					return err
 				}
 			}
 			if !slices.ContainsFunc(targets, func(t LiveTarget) bool { return t.Failures > 0 }) {
-				s.plain(r, nil)
+				// A control record has only one of them.
+				s.report.Doubtful = true
+				if s.report.Plain == "" {
+					s.report.Plain, s.report.PlainSeveral = r.Describe(), true
+				}
 			}
 			return nil
 		}
@@ -289,10 +340,15 @@ func (s *liveSearch) batch(ctx context.Context, targets []LiveTarget) error {
 	return nil
 }
 
+// progress tells that so many interleavings have been forced.
+func (s *liveSearch) progress(done int) {
+	s.tell(LiveProgress{Phase: "forcing", Executions: s.report.Executions, Targets: len(s.report.Targets), Done: done, Elapsed: time.Since(s.began)})
+}
+
 // single forces one interleaving.
 func (s *liveSearch) single(ctx context.Context, t *LiveTarget, at int) error {
 	for try := range liveTries {
-		s.tell(LiveProgress{Phase: "forcing", Executions: s.report.Executions, Targets: len(s.report.Targets), Done: at, Elapsed: time.Since(s.began)})
+		s.progress(at)
 		c := Control{Mode: live.Force, Target: s.target(t, try), Suspend: s.opts.Suspend, Pass: s.pass, Budget: s.opts.Budget, Limit: s.limit, Idle: s.idle}
 		r, err := s.execute(ctx, c.Request(0))
 		if err != nil {
@@ -302,14 +358,19 @@ func (s *liveSearch) single(ctx context.Context, t *LiveTarget, at int) error {
 		switch {
 		case !r.Failed(s.opts.Expect):
 		case r.Counts[0].Met == 0:
-			t.Others++
 			c.Seed = s.seed
+			if t.Others++; t.Others == 1 {
+				t.Failure, t.Ending, t.Control = r.Describe(), r.Ending(), &c
+			}
 			if s.plain(r, &c) {
 				return nil
 			}
+			if s.report.PlainControl == &c {
+				s.report.PlainTarget = at
+			}
 		default:
 			t.Failures++
-			t.Failure, t.Control = r.Describe(), &c
+			t.Failure, t.Ending, t.Control = r.Describe(), r.Ending(), &c
 			c.Seed = s.seed
 			if s.opts.First {
 				s.report.Ended = ByFailure

@@ -2,74 +2,161 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
+	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Necessity is what executions without an interleaving show of a failure that occurred with it.
+// Necessity is what executions without an interleaving show of a failure that occurred with it: of those in which r
+// comes before p, and of those in which it comes after c, how many passed and how many failed in the same way.
 type Necessity struct {
-	Passed int // did not fail
-	Failed int // failed in the same way
+	Passed, Failed [2]int
 }
 
-// Unnecessary reports whether the failure occurs without the interleaving, and no execution without it passed.
-func (n Necessity) Unnecessary() bool { return n.Failed > 0 && n.Passed == 0 }
+// Without returns the executions that speak against the interleaving: it is to blame only if the failure is gone
+// both with r before p and with r after c, as far as such executions could be made. Where p, r and c fail in
+// one of these orders too, making p and c atomic would not prevent it.
+func (n *Necessity) Without() int {
+	for side := range n.Failed {
+		if n.Failed[side] > 0 && n.Passed[side] == 0 {
+			return n.Failed[side]
+		}
+	}
+	return 0
+}
 
-// necessityRuns bounds the executions of Necessary.
-const necessityRuns = 16
+// Gone reports whether the failure was gone in an execution without the interleaving.
+func (n *Necessity) Gone() bool { return n.Passed[0]+n.Passed[1] > 0 }
+
+// necessityRuns bounds the executions of Necessary on each side.
+const necessityRuns = 48
 
 // Necessary repeats a failing execution, which the seed's plan made, so that an interleaving which occurred in it does not: r comes
-// before p, or after c, and the rest of the schedule is followed as closely as possible. Executions in which the
-// interleaving occurs all the same do not count.
-func Necessary(ctx context.Context, t target.Target, failing *trace.Trace, seed uint64, want atomicity.Triple) (n Necessity, err error) {
+// before p, or after c, and the rest of the schedule is followed as closely as possible. Where it occurred several times, one
+// occurrence after the other is removed.
+//
+// These executions do not count: those that pass although the same threads do the same in the order that failed
+// (turn.control), because then another change did it; and those that fail after r's thread has acted on a read that
+// was no longer true, because then r's own read and write are what c comes between.
+func Necessary(ctx context.Context, run schedule.Executor, failing *trace.Trace, seed uint64, want *atomicity.Interleaving) (n Necessity, err error) {
 	order := make([]int, len(failing.Events))
 	for i := range order {
 		order[i] = i
 	}
 	plan := reorderPlanAt(failing, order, []trace.Site{want.P.Site, want.R.Site, want.C.Site})
 	plan.Seed, plan.Mode = seed, schedule.Tolerant
-	base := *failing
-	base.Events = append([]trace.Event(nil), failing.Events...)
+	x := &remover{run: run, plan: plan, failing: failing, want: want, n: &n}
+	for side := range n.Passed {
+		x.side, x.runs, x.seen = side, 0, map[string]bool{x.order(failing): true}
+		for at := failing; at != nil && err == nil; {
+			at, err = x.remove(ctx, at)
+		}
+		if err != nil {
+			break
+		}
+	}
+	return n, err
+}
+
+// remover removes occurrences of an interleaving from a failing execution.
+type remover struct {
+	run     schedule.Executor
+	plan    schedule.Plan
+	failing *trace.Trace
+	want    *atomicity.Interleaving
+	side    int // 0: r comes before p; 1: after c
+	runs    int
+	n       *Necessity
+	seen    map[string]bool // orders of executions from which it went on
+}
+
+// order is the order of p, r and c in an execution.
+func (x *remover) order(t *trace.Trace) string {
+	var b strings.Builder
+	for i := range t.Events {
+		if ev := &t.Events[i]; is(ev, x.want.P) || is(ev, x.want.R) || is(ev, x.want.C) {
+			fmt.Fprintf(&b, "%d %x,", ev.Thread, uint64(ev.Site))
+		}
+	}
+	return b.String()
+}
+
+func (x *remover) follow(ctx context.Context, like *trace.Trace, steps []schedule.Step) (schedule.Outcome, error) {
+	x.runs++
+	p := x.plan
+	p.Script, p.Threads = steps, like.Threads
+	return x.run(ctx, p)
+}
+
+// remove removes one occurrence from an execution. It returns the execution in which others are left, nil if no
+// execution does, or once the side is decided.
+func (x *remover) remove(ctx context.Context, t *trace.Trace) (*trace.Trace, error) {
+	base := *t
+	base.Events = slices.Clone(t.Events)
 	for i := range base.Events {
-		if ev := &base.Events[i]; is(ev, want.P) || is(ev, want.R) || is(ev, want.C) {
+		if ev := &base.Events[i]; is(ev, x.want.P) || is(ev, x.want.R) || is(ev, x.want.C) {
 			ev.Flags &^= trace.FlagNoDecision // they are scheduling points of the plan
 		}
 	}
-	runs := 0
-	for _, pair := range aroundRemote(&base, want) {
-		for _, turn := range turns(&base, pair[0], pair[1]) {
-			if runs++; runs > necessityRuns {
-				return n, nil
+	pairs := aroundRemote(&base, x.want.Triple, x.side)
+	for _, pair := range pairs {
+		first, second := sections(&base, pair.first, pair.second)
+		for _, turn := range turns(&base, first, second) {
+			if x.runs >= necessityRuns {
+				return nil, nil
 			}
-			p := plan
-			p.Script, p.Threads = turn.turned, base.Threads
-			o, err := t.Run(ctx, p)
+			o, err := x.follow(ctx, &base, turn.turned)
 			if err != nil {
-				return n, err
-			}
-			if o.Trace == nil || atomicity.Exercised(o.Trace, want)[0] {
-				continue
+				return nil, err
 			}
 			switch {
+			case o.Trace == nil:
 			case o.Ending.Kind == trace.Clean:
-				n.Passed++
-			case SameFailure(failing, o.Trace):
-				n.Failed++
+				control, err := x.follow(ctx, &base, turn.control)
+				if err != nil {
+					return nil, err
+				}
+				if control.Trace != nil && SameFailure(x.failing, control.Trace) {
+					x.n.Passed[x.side]++
+					return nil, nil
+				}
+			case !SameFailure(x.failing, o.Trace):
+			case atomicity.Exercised(o.Trace, *x.want)[0]:
+				// r may have passed one of several p or c: then it goes on from there.
+				if left, order := len(aroundRemote(o.Trace, x.want.Triple, x.side)), x.order(o.Trace); left <= len(pairs) && !x.seen[order] {
+					x.seen[order] = true
+					return o.Trace, nil
+				}
+			default:
+				remote := &base.Events[pair.remote]
+				if first, size := remote.Object.Bytes(uint64(max(remote.Size, 1))); !atomicity.StaleRead(o.Trace, remote.Thread, first, size) {
+					x.n.Failed[x.side]++
+					return nil, nil
+				}
 			}
 		}
 	}
-	return n, nil
+	return nil, nil
 }
 
 // is reports whether an event is of a statement's instruction.
 func is(ev *trace.Event, s atomicity.Statement) bool { return ev.Site == s.Site && ev.Op == s.Op }
 
-// aroundRemote returns, for each occurrence of the interleaving, the pairs p and r, and r and c, the last occurrence first.
-func aroundRemote(t *trace.Trace, want atomicity.Triple) (pairs [][2]int) {
+// around is a pair of events to turn: p and r (side 0), or r and c (side 1). remote is r.
+type around struct{ first, second, remote int }
+
+// aroundRemote returns the pair of a side of each occurrence of the interleaving, the last first. It counts as one, too, where
+// the thread has not come to c.
+func aroundRemote(t *trace.Trace, want atomicity.Triple, side int) (pairs []around) {
 	for r := len(t.Events) - 1; r >= 0; r-- {
 		remote := &t.Events[r]
 		if !is(remote, want.R) {
@@ -81,37 +168,94 @@ func aroundRemote(t *trace.Trace, want atomicity.Triple) (pairs [][2]int) {
 				before[ev.Thread] = i
 			}
 		}
-		for thread, p := range before {
+		for _, thread := range slices.Sorted(maps.Keys(before)) {
+			p := before[thread]
 			if !is(&t.Events[p], want.P) {
 				continue
 			}
-			for c := r + 1; c < len(t.Events); c++ {
-				if ev := &t.Events[c]; ev.Thread == thread && ev.Op.IsAccess() && overlap(ev, remote) {
-					if is(ev, want.C) {
-						pairs = append(pairs, [2]int{r, c})
-					}
-					break
-				}
+			c := r + 1
+			for c < len(t.Events) && !(t.Events[c].Thread == thread && t.Events[c].Op.IsAccess() && overlap(&t.Events[c], remote)) {
+				c++
 			}
-			pairs = append(pairs, [2]int{p, r})
+			switch {
+			case c < len(t.Events) && !is(&t.Events[c], want.C):
+			case side == 0:
+				pairs = append(pairs, around{p, r, r})
+			case c < len(t.Events):
+				pairs = append(pairs, around{r, c, r})
+			}
 		}
 	}
 	return pairs
 }
 
+// sections returns, for two events that critical sections of one lock keep apart, the acquisitions that begin their
+// threads' outermost sections, and otherwise the events: only sections as a whole can change places.
+func sections(t *trace.Trace, a, b int) (first, second int) {
+	outerA, heldA := enclosing(t, a)
+	outerB, heldB := enclosing(t, b)
+	for lock := range heldA {
+		if heldB[lock] && outerA < outerB {
+			return outerA, outerB
+		}
+	}
+	return a, b
+}
+
+// enclosing returns the locks that an event's thread holds there, and the first of their acquisitions.
+func enclosing(t *trace.Trace, event int) (outermost int, locks map[trace.Object]bool) {
+	outermost, locks = event, map[trace.Object]bool{}
+	for i := range event {
+		ev := &t.Events[i]
+		if ev.Thread != t.Events[event].Thread {
+			continue
+		}
+		for lock := range locks {
+			if releases(ev, lock) && ops.Does(ev.Op) != ops.Wait { // a wait acquires it again
+				delete(locks, lock)
+			}
+		}
+		if len(locks) == 0 {
+			outermost = event
+		}
+		if lock := ops.Acquires(ev); lock != 0 && ops.Of(ev.Op).Done(ev) {
+			if len(locks) == 0 {
+				outermost = i
+			}
+			locks[lock] = true
+		}
+	}
+	return outermost, locks
+}
+
 // CheckBugs tells of the interleavings with which executions failed those that the failure does not need: their Needless is set.
-func CheckBugs(ctx context.Context, t target.Target, targets []strategy.Target) error {
+// Where no execution without an interleaving could be made, failures of the search without it decide. If the context's time limit
+// ends it, the others are Unchecked, without an error.
+func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, r *Report, tell func(done, of int)) error {
+	h := t.Header()
+	run := judged(t, verdict{expect: r.ExpectStatus, outputs: outputsOf(&h)})
+	targets := search.Targets()
 	for i := range targets {
 		x := &targets[i]
 		if x.Failing == nil {
 			continue
 		}
-		n, err := Necessary(ctx, t, x.Failing, x.FailingSeed, x.Triple)
+		if x.Unchecked = true; ctx.Err() != nil {
+			continue
+		}
+		tell(i, len(targets))
+		n, err := Necessary(ctx, run, x.Failing, x.FailingSeed, &x.Interleaving)
+		if ctx.Err() != nil {
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		if n.Unnecessary() {
-			x.Needless = n.Failed
+		x.Unchecked = false
+		if x.Needless = n.Without(); x.Needless == 0 && !n.Gone() {
+			x.Unneeded = search.FailedWithout(&x.Interleaving, func(e *trace.Ending) bool {
+				return finding.Of(*e, t.Modules()).Same(finding.Of(x.Failing.Ending, t.Modules()))
+			})
 		}
 	}
 	return nil

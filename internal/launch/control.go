@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,11 +16,12 @@ import (
 	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/symbol/elffile"
 	"github.com/heddle-dev/heddle/internal/target/live"
+	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/trace"
 )
 
 // ControlExt is the usual extension of a control record.
-const ControlExt = ".control"
+const ControlExt = tracefile.ControlExt
 
 const controlVersion = 2
 
@@ -93,7 +95,9 @@ func (l *Launcher) WriteControl(c *ControlRecord, p Program) (string, error) {
 // ReadControl reads a record.
 func ReadControl(name string) (*ControlRecord, error) {
 	f, err := regular.Open(name)
-	if err != nil {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return nil, fmt.Errorf("%s cannot be read: %w", name, path.Err)
+	} else if err != nil {
 		return nil, err
 	}
 	defer f.Close()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
@@ -79,38 +80,77 @@ type AtomicityProfile struct {
 	// Currents have a potential interleaving in which they are c, FeasibleCurrents a feasible one.
 	Currents         int      `json:"currents"`
 	FeasibleCurrents int      `json:"feasible_currents"`
+	Threads          int      `json:"threads"` // of the recording with the most
 	Missing          []string `json:"missing,omitempty"`
 }
 
 // LiveOf collects the result of a search on the backend live. exact is the search that then forced
-// the interleavings with a bug on the controlled scheduler, or empty.
-func LiveOf(r *engine.LiveReport, exact Find, names *report.Running) Atomicity {
+// the interleavings with a failure on the controlled scheduler, by what strategy; empty and nil without one.
+func LiveOf(r *engine.LiveReport, exact Find, by *strategy.CTrigger, names *report.Running) Atomicity {
+	forced := map[atomicity.Triple]*strategy.Target{}
+	if by != nil {
+		for i := range by.Targets() {
+			t := &by.Targets()[i]
+			forced[t.Triple] = t
+		}
+	}
+	failed := r.Plain != "" || slices.ContainsFunc(r.Targets, func(t engine.LiveTarget) bool { return t.Failures > 0 })
+	if exact.Executions == 0 { // then the search is that on the backend live
+		exact.Executions, exact.Seconds, exact.Ended = r.Executions, r.Seconds, string(r.Ended)
+	}
+	switch {
+	case failed:
+		exact.Outcome = Found
+	case r.Profile.Runs() == 0:
+		exact.Outcome = Unfinished
+	case r.Ended == engine.ByInterrupt:
+		exact.Outcome = Interrupted
+	default:
+		exact.Outcome = Clean
+	}
 	out := Atomicity{Profile: profileOf(r.Profile, r.Missing), Interleavings: []Interleaving{}, Search: exact, Live: &Live{
-		Executions: r.Executions, Seconds: r.Seconds, Profiling: r.Profiling, Analysis: r.Analysis, Forcing: r.Forcing, Ended: string(r.Ended), Plain: r.Plain,
+		Executions: r.Executions, Seconds: r.Seconds, Profiling: r.Profiling, Analysis: r.Analysis, Forcing: r.Forcing, Ended: string(r.Ended), Plain: r.Plain, several: r.PlainSeveral, controlled: r.PlainControl != nil,
 	}}
 	for n := range r.Targets {
 		t := &r.Targets[n]
 		i := interleavingOf(n+1, &t.Interleaving, r.Recorded, names)
 		i.Tried, i.Held, i.Met, i.Failures, i.Others = t.Tried, t.Held, t.Met, t.Failures, t.Others
-		switch {
-		case t.Failures > 0 && r.PlainControl == nil && r.Plain == t.Failure:
-			i.Verdict, i.Why = VerdictUnclear, "an execution in which it was forced failed as one that nothing controlled did: "+t.Failure
-		case t.Failures > 0:
-			i.Verdict, i.Why = VerdictBug, "an execution in which it was forced failed: "+t.Failure
-		case t.Met > 0 && ops.Does(t.R.Op) == ops.Free:
-			i.Verdict, i.Why = VerdictUnclear, fmt.Sprintf("in %s of %s another thread came to free the memory while one waited before c, and none failed; accesses to freed memory are checked on the controlled scheduler only", wording.Thousands(t.Met), wording.Count(t.Tried, "execution"))
-		case t.Met > 0:
-			i.Verdict, i.Why = VerdictBenign, fmt.Sprintf("in %s of %s another thread came to r while one waited before c, and none failed", wording.Thousands(t.Met), wording.Count(t.Tried, "execution"))
-		case t.Tried == 0:
-			i.Verdict, i.Why = VerdictNotForced, "the search ended before its turn"
-		case t.Held == 0:
-			i.Verdict, i.Why = VerdictNotForced, fmt.Sprintf("no thread came to c right after p in %s", wording.Count(t.Tried, "execution"))
-		default:
-			i.Verdict, i.Why = VerdictNotForced, fmt.Sprintf("no thread came to r in time while another waited before c, in %s: perhaps a synchronisation of the program's own keeps it out", wording.Count(t.Held, "execution"))
-		}
+		i.Verdict, i.Why = liveVerdict(t, r, forced[t.Triple])
 		out.Interleavings = append(out.Interleavings, i)
 	}
 	return out
+}
+
+// liveVerdict returns what forcing an interleaving on the backend live has shown, and why. exact is what forcing it on the
+// controlled scheduler has shown, nil if that was not done.
+func liveVerdict(t *engine.LiveTarget, r *engine.LiveReport, exact *strategy.Target) (verdict, why string) {
+	frees := slices.ContainsFunc([]trace.Op{t.P.Op, t.R.Op, t.C.Op}, func(op trace.Op) bool { return ops.Does(op) == ops.Free })
+	met := fmt.Sprintf("in %s of %s another thread came to r while one waited before c", wording.Thousands(t.Met), wording.Count(t.Tried, "execution"))
+	switch {
+	case t.Failures > 0 && r.Uncontrolled[t.Ending]:
+		return VerdictUnclear, "an execution in which it was forced failed as one that nothing controlled did: " + t.Failure
+	case t.Failures > 0 && exact != nil && exact.Needless+exact.Unneeded > 0:
+		return VerdictUnclear, "an execution in which it was forced failed: " + t.Failure + "; on the controlled scheduler the program failed without it, too"
+	case t.Failures > 0 && t.Hung() && (exact == nil || exact.Failures == 0 || exact.Unchecked || exact.Kind != trace.Deadlock.String() && exact.Kind != trace.Hang.String()):
+		return VerdictUnclear, "an execution in which it was forced did not end: " + t.Failure + "; that may come from the suspension, because forcing it on the controlled scheduler showed no deadlock"
+	case t.Failures > 0:
+		return VerdictBug, "an execution in which it was forced failed: " + t.Failure
+	case t.Others > 0:
+		return VerdictUnclear, fmt.Sprintf("%s in which threads were suspended for it failed, and whether it occurred is not known: %s", wording.Count(t.Others, "execution"), t.Failure)
+	case t.Recorded > 0:
+		return VerdictUnclear, fmt.Sprintf("it occurred in %s while profiling, and the program failed: %s", wording.Count(t.Recorded, "execution"), t.Failure)
+	case t.Met > 0 && frees:
+		return VerdictUnclear, met + ", and none failed; but one of the three frees the memory, and accesses to freed memory are checked on the controlled scheduler only"
+	case t.Met > 0 && r.Doubtful:
+		return VerdictUnclear, met + ", and none failed; but an execution in which nobody was seen to force an interleaving failed, and this one may have occurred in it"
+	case t.Met > 0:
+		return VerdictBenign, met + ", and none failed"
+	case t.Tried == 0:
+		return VerdictNotForced, "the search ended before its turn"
+	case t.Held == 0:
+		return VerdictNotForced, fmt.Sprintf("no thread came to c right after p in %s", wording.Count(t.Tried, "execution"))
+	}
+	return VerdictNotForced, fmt.Sprintf("no thread came to r on the same bytes in time while another waited before c, in %s: r may be too far away, or a synchronisation keeps it out", wording.Count(t.Held, "execution"))
 }
 
 // Live is how a search on the backend live went.
@@ -121,24 +161,31 @@ type Live struct {
 	Analysis   float64 `json:"analysis"`
 	Forcing    float64 `json:"forcing"`
 	Ended      string  `json:"ended"`
-	// Plain describes a failure that no control had brought about.
-	Plain string `json:"plain,omitempty"`
+	// Plain describes the failure of an execution in which no interleaving was seen to be forced. PlainControl is the file
+	// with the control of that execution, empty if nothing was controlled in it, or several interleavings.
+	Plain        string `json:"plain,omitempty"`
+	PlainControl string `json:"plain_control,omitempty"`
+
+	controlled, several bool
 }
 
 // AtomicityOf collects the result of a search by CTrigger.
 func AtomicityOf(r *engine.Report, c *strategy.CTrigger, names *report.Running) Atomicity {
 	out := Atomicity{Profile: profileOf(c.Profile(), c.Missing()), Interleavings: []Interleaving{}, Search: Of(r)}
+	if r.Sequential {
+		out.Profile.Threads = 1
+	}
 	for n, t := range c.Targets() {
 		i := interleavingOf(n+1, &t.Interleaving, c.Recorded(), names)
 		i.Tried, i.Held, i.Met, i.Forced, i.Failures, i.Along, i.Others, i.Execution = t.Tried, t.Held, t.Met, t.Forced, t.Failures, t.Along, t.Others, t.Execution
-		i.Verdict, i.Why = verdict(&t, names)
+		i.Verdict, i.Why = verdict(&t, c.FailedWith(t.Triple), names)
 		out.Interleavings = append(out.Interleavings, i)
 	}
 	return out
 }
 
 func profileOf(p *atomicity.Profile, missing []string) AtomicityProfile {
-	s := AtomicityProfile{Executions: p.Runs(), Instructions: p.Shared(), Missing: missing}
+	s := AtomicityProfile{Executions: p.Runs(), Instructions: p.Shared(), Threads: p.Threads(), Missing: missing}
 	for _, i := range p.All() {
 		s.Potential++
 		switch {
@@ -179,8 +226,8 @@ func statementOf(s atomicity.Statement, names *report.Running) Statement {
 	return Statement{op, names.Place(s.Site, false)}
 }
 
-// verdict returns what forcing a target has shown, and why.
-func verdict(t *strategy.Target, names *report.Running) (verdict, why string) {
+// verdict returns what forcing a target has shown, and why. recorded is the number of recordings of phase one that had it and failed.
+func verdict(t *strategy.Target, recorded int, names *report.Running) (verdict, why string) {
 	failed := t.Message
 	if failed == "" {
 		failed = t.Kind
@@ -188,17 +235,26 @@ func verdict(t *strategy.Target, names *report.Running) (verdict, why string) {
 	switch {
 	case t.Needless > 0:
 		return VerdictUnclear, fmt.Sprintf("execution %s failed with it: %s; and so did %s of the same schedule in which only this was otherwise", wording.Thousands(t.Execution), failed, wording.Count(t.Needless, "execution"))
+	case t.Unneeded > 0:
+		return VerdictUnclear, fmt.Sprintf("execution %s failed with it: %s; and so did %s without it", wording.Thousands(t.Execution), failed, wording.Count(t.Unneeded, "execution"))
+	case t.Failures > 0 && t.Unchecked:
+		return VerdictUnclear, fmt.Sprintf("execution %s failed with it: %s; the time limit left no time to find out whether it is to blame", wording.Thousands(t.Execution), failed)
 	case t.Failures > 0:
 		return VerdictBug, fmt.Sprintf("execution %s failed with it: %s", wording.Thousands(t.Execution), failed)
 	case t.Forced > 0:
 		why = fmt.Sprintf("it occurred in %s of %s, and none of these failed", wording.Thousands(t.Forced), wording.Count(t.Tried, "execution"))
 		verdict = VerdictBenign
+	case t.Exercised > 0:
+		verdict, why = VerdictBenign, fmt.Sprintf("seen while profiling in %s, but not forced", wording.Count(t.Exercised, "execution"))
 	case t.Tried == 0:
 		return VerdictNotForced, "the search ended before its turn"
 	default:
 		verdict, why = VerdictNotForced, missed(t, names)
 	}
 	switch {
+	case recorded > 0 && t.Along == 0:
+		verdict = VerdictUnclear
+		why += fmt.Sprintf("; in %s while profiling it occurred and the program failed", wording.Count(recorded, "execution"))
 	case t.Along > 0:
 		verdict = VerdictUnclear
 		why += fmt.Sprintf("; but in %s made for another interleaving it occurred, too, and they failed, first execution %s: %s", wording.Count(t.Along, "execution"), wording.Thousands(t.Execution), failed)
@@ -214,14 +270,14 @@ func missed(t *strategy.Target, names *report.Running) string {
 	case t.Held == 0:
 		return fmt.Sprintf("no thread came to c before r in %s", wording.Count(t.Tried, "execution"))
 	case t.Met > 0:
-		return fmt.Sprintf("another thread did r while one waited before c, but p had not been the thread's last access, in %s", wording.Count(t.Met, "execution"))
+		return fmt.Sprintf("another thread did r while one waited before c, in %s, but not between the thread's p and c on the same bytes", wording.Count(t.Met, "execution"))
 	}
 	why := fmt.Sprintf("no thread came to r while another waited before c, in %s", wording.Count(t.Held, "execution"))
 	w := t.Waits
 	if w.Site == 0 {
 		return why
 	}
-	where := names.Place(w.Site, false)
+	where := names.Place(w.Site, ops.Does(w.Op) == ops.Start) // not a return address
 	if t.Spins {
 		return why + ": the thread of r polls memory at " + where + ", perhaps a synchronisation of the program's own"
 	}
@@ -239,30 +295,51 @@ func (p *Printer) Atomicity(a *Atomicity) {
 	fmt.Fprintf(w, "profiled %s: %s access memory of several threads\n", wording.Count(s.Executions, "execution"), wording.Count(s.Instructions, "instruction"))
 	fmt.Fprintf(w, "unserializable interleavings: %s possible by the accesses, %s of them pruned%s, %s seen while profiling, %s to force\n",
 		wording.Thousands(s.Potential), wording.Thousands(s.Potential-s.Feasible), reasons(s), wording.Thousands(s.Exercised), wording.Thousands(len(a.Interleavings)))
-	if len(a.Interleavings) == 0 {
+	switch {
+	case s.Threads == 1:
+		fmt.Fprintln(w, "the program has one thread, so nothing can come in between")
+	case len(a.Interleavings) == 0:
 		fmt.Fprintln(w, "nothing to force: that says nothing about code that these executions did not reach, nor about other kinds of failures; heddle find looks for all")
 	}
 	if l := a.Live; l != nil {
 		fmt.Fprintf(w, "%s in parallel: %.1f s profiling, %.1f s analysis, %.1f s forcing\n", wording.Count(l.Executions, "execution"), l.Profiling, l.Analysis, l.Forcing)
 		if l.Plain != "" {
-			fmt.Fprintf(w, "an execution failed in which none of them was forced: %s\n", l.Plain)
+			fmt.Fprintf(w, "an execution failed in which none of them was seen to be forced: %s\n", l.Plain)
+			switch {
+			case l.PlainControl != "":
+				fmt.Fprintf(w, "  replay: heddle replay %s\n", wording.Quoted(l.PlainControl))
+			case l.several:
+				fmt.Fprintln(w, "  threads were suspended for several of them in it, so there is no control record; heddle find searches for all failures, and its traces replay exactly")
+			case !l.controlled:
+				fmt.Fprintln(w, "  no thread was suspended in it, so there is no control record; heddle find searches for all failures, and its traces replay exactly")
+			}
 		}
+	}
+	waiting := 0
+	for i := range a.Interleavings {
+		if a.Interleavings[i].Tried == 0 {
+			waiting++
+		}
+	}
+	ended := a.Search.Ended
+	if a.Live != nil {
+		ended = a.Live.Ended
+	}
+	switch engine.End(ended) {
+	case engine.ByTime:
+		fmt.Fprintf(w, "the time limit ended the search: %s of %s not tried, others not in every way\n", wording.Thousands(waiting), wording.Count(len(a.Interleavings), "interleaving"))
+	case engine.ByInterrupt:
+		fmt.Fprintf(w, "interrupted: %s of %s not tried, others not in every way\n", wording.Thousands(waiting), wording.Count(len(a.Interleavings), "interleaving"))
 	}
 	for _, why := range s.Missing {
 		fmt.Fprintf(w, "not all of them may be known: %s\n", why)
 	}
 	for _, verdict := range []string{VerdictBug, VerdictUnclear, VerdictBenign, VerdictNotForced} {
-		n, shown := 0, 0
-		for i := range a.Interleavings {
-			if a.Interleavings[i].Verdict == verdict {
-				n++
-			}
-		}
-		for i := range a.Interleavings {
-			x := &a.Interleavings[i]
-			if x.Verdict != verdict {
-				continue
-			}
+		shown := 0
+		list := merged(a.Interleavings, verdict)
+		n := len(list)
+		for i := range list {
+			x := &list[i]
 			if verdict != VerdictBug && shown == interleavingsShown {
 				fmt.Fprintf(w, "  and %s more %s (--json lists all)\n", wording.Thousands(n-shown), verdict)
 				break
@@ -271,6 +348,40 @@ func (p *Printer) Atomicity(a *Atomicity) {
 			printInterleaving(w, x)
 		}
 	}
+}
+
+// together are interleavings of the same accesses of the same lines.
+type together struct {
+	*Interleaving
+	more int // than this one
+}
+
+// merged returns the interleavings with a verdict. Those that no reader of the source can tell apart, because the compiler made
+// several instructions of one access, are one: the first that has a control record, or the first.
+func merged(all []Interleaving, verdict string) (list []together) {
+	type key struct {
+		pattern, object string
+		p, r, c         Statement
+	}
+	at := map[key]int{}
+	for i := range all {
+		x := &all[i]
+		if x.Verdict != verdict {
+			continue
+		}
+		k := key{x.Pattern, x.Object, x.P, x.R, x.C}
+		n, ok := at[k]
+		if !ok {
+			at[k] = len(list)
+			list = append(list, together{Interleaving: x})
+			continue
+		}
+		list[n].more++
+		if list[n].Control == "" && x.Control != "" {
+			list[n].Interleaving = x
+		}
+	}
+	return list
 }
 
 func reasons(s *AtomicityProfile) string {
@@ -289,12 +400,16 @@ func reasons(s *AtomicityProfile) string {
 	return " (" + strings.Join(why, ", ") + ")"
 }
 
-func printInterleaving(w io.Writer, x *Interleaving) {
+func printInterleaving(w io.Writer, x *together) {
 	object := x.Object
 	if object == "" {
 		object = "memory"
 	}
-	fmt.Fprintf(w, "\n%s: %s of %s (rank %d)\n", x.Verdict, x.Pattern, object, x.Rank)
+	others := ""
+	if x.more > 0 {
+		others = fmt.Sprintf(", and %s more of the same lines", wording.Thousands(x.more))
+	}
+	fmt.Fprintf(w, "\n%s: %s of %s (rank %d%s)\n", x.Verdict, x.Pattern, object, x.Rank, others)
 	for _, s := range []struct {
 		name string
 		Statement

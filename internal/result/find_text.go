@@ -189,6 +189,8 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	}
 	if f.Known {
 		fmt.Fprintln(w, "  found before, and not fixed")
+	} else if p.Inexact {
+		fmt.Fprintf(w, "  found on the controlled scheduler in %s\n", foundIn(f.Execution, f.Planned, f.Strategy))
 	} else {
 		fmt.Fprintf(w, "  found in %s; %s--seed %d finds it again\n", foundIn(f.Execution, f.Planned, f.Strategy), spent, p.Seed)
 	}

@@ -25,6 +25,8 @@ type Printer struct {
 	Full  bool   // draw every event; otherwise long executions are not drawn
 	Stats bool   // print what the simplification did
 	Seed  uint64 // of the search
+	// Inexact says that the search began with executions that no seed repeats.
+	Inexact bool
 	// EarlyTimeouts says that the search had no bound for early timeouts (--early-timeouts).
 	EarlyTimeouts bool
 

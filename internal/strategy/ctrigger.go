@@ -29,6 +29,17 @@ type CTrigger struct {
 	recorded *trace.Trace // the last one of phase one
 	// arm: it is an arm of a portfolio, see eager.
 	arm bool
+	// failed are the executions with all accesses that failed. They are not saved, and an arm has none.
+	failed []failedExecution
+	passed int // executions
+}
+
+// failedExecution is one that failed, and the interleavings that occurred in it.
+type failedExecution struct {
+	ending trace.Ending
+	had    map[atomicity.Triple]bool
+	// profiled: it is of phase one.
+	profiled bool
 }
 
 // ctriggerState is saved.
@@ -79,6 +90,11 @@ type Target struct {
 	FailingSeed uint64       `json:"-"`
 	// Needless executions without the interleaving failed in the same way, and none passed; whoever searches sets it.
 	Needless int `json:"-"`
+	// Unneeded executions of the search failed in the same way without it, where none of the same schedule without it
+	// could be made; whoever searches sets it.
+	Unneeded int `json:"-"`
+	// Unchecked: there was no time to find out.
+	Unchecked bool `json:"-"`
 	// Waits is set if the thread before c had to go on because no other could, and another did r
 	// later: the operation in which that one waited meanwhile. Spins: it polled memory there, so that
 	// a synchronisation that heddle does not know may keep r out.
@@ -160,6 +176,36 @@ func (c *CTrigger) Targets() []Target { return c.state.Targets }
 
 // Recorded returns the last recording of phase one, to name objects; nil before the first.
 func (c *CTrigger) Recorded() *trace.Trace { return c.recorded }
+
+// FailedWith returns the number of recordings of phase one that failed and had an interleaving.
+func (c *CTrigger) FailedWith(t atomicity.Triple) (n int) {
+	for i := range c.failed {
+		if f := &c.failed[i]; f.profiled && f.had[t] {
+			n++
+		}
+	}
+	return n
+}
+
+// FailedWithout returns the number of executions with all accesses that failed, as same decides, although an interleaving did not
+// occur in them. Several interleavings of a lost update may each lose one: while other executions pass, a
+// failure counts only if no other interleaving with one of the update's instructions occurred.
+func (c *CTrigger) FailedWithout(x *atomicity.Interleaving, same func(*trace.Ending) bool) (n int) {
+	for i := range c.failed {
+		f := &c.failed[i]
+		if f.had[x.Triple] || !same(&f.ending) {
+			continue
+		}
+		other := false
+		for y, had := range f.had {
+			other = other || had && (y.R == x.R || y.C == x.C || y.P == x.P || y.R == x.C || y.C == x.R)
+		}
+		if x.Pattern != atomicity.ReadWriteWrite || !other || c.passed == 0 {
+			n++
+		}
+	}
+	return n
+}
 
 // Missing says what keeps the profile from being whole.
 func (c *CTrigger) Missing() []string { return c.state.Missing }
@@ -386,6 +432,9 @@ func (c *CTrigger) Observe(o *Observation) {
 	s := &c.state
 	if o.Outcome != nil {
 		s.Seen++
+		if o.Outcome.Ending.Kind == trace.Clean {
+			c.passed++
+		}
 	}
 	if o.Seen != nil {
 		c.race(o)
@@ -412,7 +461,7 @@ func (c *CTrigger) Observe(o *Observation) {
 	}
 	t := &s.Targets[f.Target]
 	if f.Verify > 0 {
-		s.verified(o.Outcome, &f)
+		c.verified(o.Outcome, &f)
 		return
 	}
 	t.Tried++
@@ -441,18 +490,22 @@ func (c *CTrigger) Observe(o *Observation) {
 }
 
 // verified takes the repetition, with all accesses, of an execution of the search.
-func (s *ctriggerState) verified(o *schedule.Outcome, f *forcing) {
+func (c *CTrigger) verified(o *schedule.Outcome, f *forcing) {
 	if o.Trace == nil {
 		return
 	}
+	s := &c.state
 	t, failed := &s.Targets[f.Target], o.Ending.Kind.Failed()
-	want := []atomicity.Triple{t.Triple}
+	want := []atomicity.Interleaving{t.Interleaving}
 	if failed {
 		for i := range s.Targets {
-			want = append(want, s.Targets[i].Triple)
+			want = append(want, s.Targets[i].Interleaving)
 		}
 	}
 	occurred := atomicity.Exercised(o.Trace, want...)
+	if failed {
+		c.fails(o, want, occurred)
+	}
 	count := &t.Others
 	if occurred[0] {
 		t.Forced++
@@ -474,6 +527,18 @@ func (s *ctriggerState) verified(o *schedule.Outcome, f *forcing) {
 			}
 		}
 	}
+}
+
+// fails keeps what an execution that failed says of interleavings.
+func (c *CTrigger) fails(o *schedule.Outcome, list []atomicity.Interleaving, occurred []bool) {
+	if c.arm {
+		return
+	}
+	f := failedExecution{ending: o.Ending, had: map[atomicity.Triple]bool{}, profiled: !c.state.Forcing}
+	for i := range list {
+		f.had[list[i].Triple] = f.had[list[i].Triple] || occurred[i]
+	}
+	c.failed = append(c.failed, f)
 }
 
 // fails keeps the failure of an execution of that number.
@@ -534,6 +599,10 @@ func (c *CTrigger) profiled(o *Observation) {
 		c.recorded = o.Outcome.Trace
 		s.arrive(o.Outcome.Trace)
 		fresh = s.Profile.Add(o.Outcome.Trace, nil)
+		if o.Outcome.Ending.Kind.Failed() {
+			list := s.Profile.All()
+			c.fails(o.Outcome, list, atomicity.Exercised(o.Outcome.Trace, list...))
+		}
 	}
 	if s.Quiet++; fresh > 0 {
 		s.Quiet = 0

@@ -194,6 +194,9 @@ func Read(name string) (*trace.Trace, error) {
 	return tr, nil
 }
 
+// ControlExt is the suffix of a control record of the backend live.
+const ControlExt = ".control"
+
 // Explained returns an error of trace.ReadFile or trace.Open with what to do about it.
 func Explained(name string, err error) error {
 	var path *fs.PathError
@@ -201,6 +204,8 @@ func Explained(name string, err error) error {
 	case errors.Is(err, trace.ErrNotTrace) && (f == Text || f == STD):
 		return fmt.Errorf("%s is a trace in another format: turn it into heddle's with heddle convert %s %s",
 			name, wording.Quoted(name), wording.Quoted(stem(name)+".hdl"))
+	case errors.Is(err, trace.ErrNotTrace) && strings.HasSuffix(name, ControlExt):
+		return fmt.Errorf("%s is a control record of threads in parallel, not a trace: heddle replay %s repeats its executions, and heddle find records an exact trace", name, wording.Quoted(name))
 	case errors.As(err, &path) && err == error(path):
 		return fmt.Errorf("cannot read %s: %w", name, path.Err)
 	}

@@ -11,6 +11,7 @@ import (
 // concurrent use.
 type Profile struct {
 	runs       int
+	threads    int // of the recording with the most
 	numbers    map[Statement]int32
 	statements []Statement
 	triples    map[triple]*entry
@@ -37,6 +38,9 @@ func NewProfile() *Profile {
 // Runs returns the number of recordings added.
 func (p *Profile) Runs() int { return p.runs }
 
+// Threads returns the number of threads of the recording with the most.
+func (p *Profile) Threads() int { return p.threads }
+
 // Shared returns the number of instructions that accessed memory that several threads used.
 func (p *Profile) Shared() int { return len(p.accesses) }
 
@@ -45,6 +49,7 @@ func (p *Profile) Shared() int { return len(p.accesses) }
 // interleavings exercised that no earlier recording had exercised.
 func (p *Profile) Add(t *trace.Trace, times []uint64) (fresh int) {
 	p.runs++
+	p.threads = max(p.threads, len(t.Threads))
 	r := newRun(p, t, times)
 	r.walk()
 	return r.fresh
@@ -130,12 +135,13 @@ func (p *Profile) potential(t triple) *entry {
 	return e
 }
 
-// Exercised reports which of the triples occur in a recorded execution, among the accesses that were
-// recorded. If the execution failed while a thread stood before c, that thread counts as having done
-// c: r has changed what c was about to touch. A compare-and-swap c that fails counts as well.
-func Exercised(t *trace.Trace, want ...Triple) []bool {
+// Exercised reports which of the interleavings occur in a recorded execution, among the accesses that were
+// recorded. If the execution failed while a thread stood before c, or before the critical section that holds
+// c (Interleaving.Outer), that thread counts as having done c: r has changed what c was about to touch, or has
+// ended the execution by what it read. A compare-and-swap c that fails counts as well.
+func Exercised(t *trace.Trace, want ...Interleaving) []bool {
 	occurred := make([]bool, len(want))
-	mark := func(all *trace.Trace, counts func(*Triple) bool) {
+	mark := func(all *trace.Trace, counts func(*Interleaving) bool) {
 		p := NewProfile()
 		p.Add(all, nil)
 		for i := range want {
@@ -147,17 +153,76 @@ func Exercised(t *trace.Trace, want ...Triple) []bool {
 			}
 		}
 	}
-	mark(t, func(*Triple) bool { return true })
+	mark(t, func(*Interleaving) bool { return true })
 	for i := range t.Ending.Waiters {
 		w := &t.Ending.Waiters[i]
-		before := func(x *Triple) bool { return w.Ready && w.Site == x.C.Site && w.Op == x.C.Op }
-		if slices.ContainsFunc(want, func(x Triple) bool { return before(&x) }) {
+		for _, next := range pending(t, w, want) {
 			all := *t
-			all.Events = append(slices.Clip(all.Events), trace.Event{Thread: w.Thread, Op: w.Op, Site: w.Site, Object: w.Object, Size: 1})
-			mark(&all, before)
+			all.Events = append(slices.Clip(all.Events), next.access)
+			mark(&all, func(x *Interleaving) bool { return slices.Contains(next.of, x) })
 		}
 	}
 	return occurred
+}
+
+// next is an access that a thread was about to make, and the interleavings of which it is c.
+type next struct {
+	access trace.Event
+	of     []*Interleaving
+}
+
+// pending returns the accesses c before which a thread stands at the end of an execution.
+func pending(t *trace.Trace, w *trace.Waiter, want []Interleaving) (list []next) {
+	add := func(x *Interleaving, o trace.Object) {
+		for i := range list {
+			if a := &list[i].access; a.Site == x.C.Site && a.Op == x.C.Op && a.Object == o {
+				list[i].of = append(list[i].of, x)
+				return
+			}
+		}
+		// A compare-and-swap counts as one that succeeds; attempts has the other.
+		list = append(list, next{trace.Event{Thread: w.Thread, Op: x.C.Op, Site: x.C.Site, Object: o, Size: 1, Result: 1}, []*Interleaving{x}})
+	}
+	for i := range want {
+		x := &want[i]
+		switch {
+		case w.Ready && w.Site == x.C.Site && w.Op == x.C.Op:
+			add(x, w.Object)
+		case w.Site != 0 && w.Site == x.Outer[0]:
+			for k := len(t.Events) - 1; k >= 0; k-- {
+				if e := &t.Events[k]; e.Thread == w.Thread && e.Site == x.P.Site && e.Op == x.P.Op {
+					add(x, e.Object)
+					break
+				}
+			}
+		}
+	}
+	return list
+}
+
+// StaleRead reports whether in a recorded execution a thread read some of the bytes [first, first+size), another thread
+// wrote them, and the first then accessed them again: what it does follows from a value that is no more.
+func StaleRead(t *trace.Trace, thread trace.ThreadID, first, size uint64) bool {
+	read, stale := false, false
+	for i := range t.Events {
+		e := &t.Events[i]
+		effect := effectOf(e)
+		if effect == 0 || e.Object == 0 {
+			continue
+		}
+		if at, n := e.Object.Bytes(uint64(max(e.Size, 1))); at+n <= first || first+size <= at {
+			continue
+		}
+		switch {
+		case e.Thread != thread && effect&Writes != 0:
+			stale = read
+		case e.Thread == thread && stale:
+			return true
+		case e.Thread == thread:
+			read = effect&Reads != 0
+		}
+	}
+	return false
 }
 
 // attempts returns what c may be if r comes in between: a compare-and-swap then fails, and only reads.
@@ -174,13 +239,14 @@ func (t *Triple) attempts() []Statement {
 // savedProfile is a Profile as JSON.
 type savedProfile struct {
 	Runs          int            `json:"runs"`
+	Threads       int            `json:"threads,omitempty"`
 	Shared        []Statement    `json:"shared"`
 	Interleavings []Interleaving `json:"interleavings"`
 }
 
 // MarshalJSON implements json.Marshaler.
 func (p *Profile) MarshalJSON() ([]byte, error) {
-	s := savedProfile{Runs: p.runs}
+	s := savedProfile{Runs: p.runs, Threads: p.threads}
 	for n := range p.accesses {
 		s.Shared = append(s.Shared, p.statements[n])
 	}
@@ -201,7 +267,7 @@ func (p *Profile) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*p = *NewProfile()
-	p.runs = s.Runs
+	p.runs, p.threads = s.Runs, s.Threads
 	for _, a := range s.Shared {
 		p.accesses[p.number(a)] = true
 	}

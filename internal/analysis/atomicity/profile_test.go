@@ -128,13 +128,13 @@ func TestExercisedDropsOut(t *testing.T) {
 	if fresh := p.Add(recording(events...), nil); fresh != 0 {
 		t.Errorf("%d exercised that the first recording had not", fresh)
 	}
-	want := atomicity.Triple{
+	want := atomicity.Interleaving{Triple: atomicity.Triple{
 		P: atomicity.Statement{Site: at(11), Op: trace.OpRead, Effect: atomicity.Reads},
 		C: atomicity.Statement{Site: at(12), Op: trace.OpWrite, Effect: atomicity.Writes},
 		R: atomicity.Statement{Site: at(21), Op: trace.OpWrite, Effect: atomicity.Writes},
-	}
+	}, Outer: [2]trace.Site{at(15)}}
 	for _, i := range p.Targets() {
-		if i.Triple == want {
+		if i.Triple == want.Triple {
 			t.Errorf("an exercised interleaving is a target: %+v", i)
 		}
 	}
@@ -151,6 +151,14 @@ func TestExercisedDropsOut(t *testing.T) {
 	failed.Ending = trace.Ending{Kind: trace.Signal, Waiters: []trace.Waiter{{Thread: 1, Op: trace.OpWrite, Site: at(12), Object: x, Ready: true, Holder: -1}}}
 	if !atomicity.Exercised(failed, want)[0] {
 		t.Error("Exercised misses the thread before c when the execution failed")
+	}
+	failed.Ending.Waiters[0] = trace.Waiter{Thread: 1, Op: trace.OpMutexLock, Site: at(15), Object: x, Holder: 2}
+	if !atomicity.Exercised(failed, want)[0] {
+		t.Error("Exercised misses the thread before the critical section of c when the execution failed")
+	}
+	failed.Events[0].Object = trace.MakeObject(trace.RegionGlobal, 0, 1024)
+	if atomicity.Exercised(failed, want)[0] {
+		t.Error("Exercised sees a thread before c on other bytes")
 	}
 }
 

@@ -135,16 +135,28 @@ func (r *Result) ending(t *trace.Trace) trace.Ending {
 	return e
 }
 
+// Hung reports whether heddle ended the execution because it went on for too long, or waited for too long.
+func (r *Result) Hung() bool { return r.Idle || r.Expired }
+
+// Ending says how the execution ended, without what it wrote, so that failures of one kind can be compared.
+func (r *Result) Ending() string {
+	switch {
+	case r.Hung():
+		return "hang"
+	case r.Signal != 0:
+		return "signal: " + r.Signal.String()
+	}
+	return fmt.Sprintf("exit status %d", r.Status)
+}
+
 // Describe says how the execution failed.
 func (r *Result) Describe() string {
-	how := fmt.Sprintf("exit status %d", r.Status)
+	how := r.Ending()
 	switch {
 	case r.Idle:
 		how = "its threads wait for each other, or for something that does not happen"
 	case r.Expired:
 		how = fmt.Sprintf("it did not end within %.0f s", r.Seconds)
-	case r.Signal != 0:
-		how = "signal: " + r.Signal.String()
 	}
 	lines := strings.Split(string(bytes.TrimSpace(r.Output)), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" && !r.Expired && !r.Idle {
