@@ -366,7 +366,7 @@ func (r *resources) range_(h *hold, v, n int32) {
 	h.row[v] = max(h.row[v], n)
 }
 
-// cyclic returns the nodes from which a cycle can be reached; nil if there are none.
+// cyclic returns the nodes from which a cycle can be reached, or nil.
 func (r *resources) cyclic() map[int32]bool {
 	in, degree := map[int32][]int32{}, map[int32]int{}
 	for k := range r.edges {
@@ -421,7 +421,7 @@ func (r *resources) cycle(nodes map[int32]bool) []Wait {
 	}
 }
 
-// deadlock returns a deadlock that a feasible reordering may end in; nil if there is none. The condition must hold, so that
+// deadlock returns a deadlock that a feasible reordering may end in, or nil. The condition must hold, so that
 // feasible reorderings keep all dependences. confirm is called with those that the search finds until it returns true.
 func (m *model) deadlock(confirm func(*Deadlock) (bool, error)) (*Deadlock, bool, error) {
 	extra := m.waitsForUps()
