@@ -185,8 +185,8 @@ type compiler struct {
 	broadcasts map[trace.Object]uint64
 	onces      map[trace.Object]uint64
 	announced  map[trace.Object]bool // reader-writer locks whose waiting writers keep readers out
-	blocks     []block // by address
-	next       uint64  // base of the next block
+	blocks     []block               // by address
+	next       uint64                // base of the next block
 	goroutines
 	openMP
 }
