@@ -48,7 +48,15 @@ type resources struct {
 	contended []bool
 	acquired  []acquisitions // by each thread
 	matched   map[int32]int32
-	edges     map[[2]int32]Wait
+	edges     map[[2]int32]*edge
+}
+
+// edge is an edge of the graph, with one of the waits that it stands for.
+type edge struct {
+	Wait
+	thread int32   // that holds and acquires, -1 for several
+	gates  []int32 // locks that it always holds alone meanwhile
+	other  bool    // another thread acquires, or a semaphore is involved
 }
 
 type acquisitions struct {
@@ -124,7 +132,7 @@ func (m *model) waitsForReceives(extra map[int32][]int32) bool {
 
 // resourcesOf builds the graph.
 func (m *model) resourcesOf(extra map[int32][]int32) *resources {
-	r := &resources{m: m, extra: extra, contended: make([]bool, m.locks+len(m.sems)), acquired: make([]acquisitions, len(m.of)), matched: map[int32]int32{}, edges: map[[2]int32]Wait{}}
+	r := &resources{m: m, extra: extra, contended: make([]bool, m.locks+len(m.sems)), acquired: make([]acquisitions, len(m.of)), matched: map[int32]int32{}, edges: map[[2]int32]*edge{}}
 	if !r.scan() {
 		return r
 	}
@@ -134,9 +142,7 @@ func (m *model) resourcesOf(extra map[int32][]int32) *resources {
 		u := m.g.Thread[e]
 		if len(held[u]) > 0 {
 			if n := m.node(e); n >= 0 && r.contended[n] {
-				for _, h := range held[u] {
-					r.edge(h.node, n, h.event, e)
-				}
+				r.nests(held[u], n, e)
 			}
 			for _, preds := range [][]int32{m.g.Preds(e), extra[e]} {
 				for _, p := range preds {
@@ -277,9 +283,39 @@ func (r *resources) before(e int32) []int32 {
 	return r.star[int(e)*w : (int(e)+1)*w]
 }
 
+// edge adds an edge for an acquisition by another thread than the holder.
 func (r *resources) edge(from, to, held, e int32) {
-	if _, ok := r.edges[[2]int32{from, to}]; !ok {
-		r.edges[[2]int32{from, to}] = Wait{int(e), int(held)}
+	k := [2]int32{from, to}
+	if x := r.edges[k]; x != nil {
+		x.other = true
+		return
+	}
+	r.edges[k] = &edge{Wait: Wait{int(e), int(held)}, thread: -1, other: true}
+}
+
+// nests adds the edges for an acquisition by a thread that holds others.
+func (r *resources) nests(held []*hold, n, e int32) {
+	u := r.m.g.Thread[e]
+	alone := func(node int32) bool {
+		return slices.ContainsFunc(held, func(h *hold) bool { return h.node == node && r.m.moves[h.event].kind == lock })
+	}
+	for _, h := range held {
+		k := [2]int32{h.node, n}
+		x := r.edges[k]
+		if x == nil {
+			x = &edge{Wait: Wait{int(e), int(h.event)}, thread: u}
+			for _, g := range held {
+				if g.node != h.node && g.node != n && alone(g.node) {
+					x.gates = append(x.gates, g.node)
+				}
+			}
+			r.edges[k] = x
+		}
+		if x.thread != u {
+			x.thread = -1
+		}
+		x.gates = slices.DeleteFunc(x.gates, func(g int32) bool { return !alone(g) })
+		x.other = x.other || h.node == n || int(max(h.node, n)) >= r.m.locks
 	}
 }
 
@@ -366,8 +402,11 @@ func (r *resources) range_(h *hold, v, n int32) {
 	h.row[v] = max(h.row[v], n)
 }
 
-// cyclic returns the nodes from which a cycle can be reached, or nil.
+// cyclic returns the nodes from which a cycle can be reached, or nil. Not counted are cycles of one thread, and
+// those that two threads cannot enter because a lock surrounds all of it (Havelund, "Using runtime analysis to guide model
+// checking of Java programs", SPIN 2000).
 func (r *resources) cyclic() map[int32]bool {
+	r.prune()
 	in, degree := map[int32][]int32{}, map[int32]int{}
 	for k := range r.edges {
 		in[k[1]] = append(in[k[1]], k[0])
@@ -400,6 +439,74 @@ func (r *resources) cyclic() map[int32]bool {
 	return out
 }
 
+// prune removes the edges of strongly connected components in which no threads can wait for each other.
+func (r *resources) prune() {
+	of := r.components()
+	type component struct {
+		thread int32
+		gates  []int32
+		many   bool // has edges of several threads
+		other  bool
+	}
+	all := map[int32]*component{}
+	for k, x := range r.edges {
+		if of[k[0]] != of[k[1]] {
+			continue
+		}
+		c := all[of[k[0]]]
+		if c == nil {
+			c = &component{thread: x.thread, gates: slices.Clone(x.gates)}
+			all[of[k[0]]] = c
+		}
+		c.many = c.many || x.thread < 0 || x.thread != c.thread
+		c.other = c.other || x.other
+		c.gates = slices.DeleteFunc(c.gates, func(g int32) bool { return !slices.Contains(x.gates, g) })
+	}
+	for k := range r.edges {
+		if c := all[of[k[0]]]; c != nil && of[k[0]] == of[k[1]] && !c.other && (!c.many || len(c.gates) > 0) {
+			delete(r.edges, k)
+		}
+	}
+}
+
+// components returns a number for each node's strongly connected component (Tarjan, SIAM J. Comput. 1972).
+func (r *resources) components() map[int32]int32 {
+	next := map[int32][]int32{}
+	for k := range r.edges {
+		next[k[0]] = append(next[k[0]], k[1])
+	}
+	index, low, of := map[int32]int32{}, map[int32]int32{}, map[int32]int32{}
+	var stack []int32
+	var visit func(n int32)
+	visit = func(n int32) {
+		index[n] = int32(len(index) + 1)
+		low[n] = index[n]
+		stack = append(stack, n)
+		for _, p := range next[n] {
+			if index[p] == 0 {
+				visit(p)
+				low[n] = min(low[n], low[p])
+			} else if _, done := of[p]; !done {
+				low[n] = min(low[n], index[p])
+			}
+		}
+		for low[n] == index[n] {
+			p := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			of[p] = n
+			if p == n {
+				break
+			}
+		}
+	}
+	for n := range next {
+		if index[n] == 0 {
+			visit(n)
+		}
+	}
+	return of
+}
+
 // cycle returns the waits of a cycle.
 func (r *resources) cycle(nodes map[int32]bool) []Wait {
 	next := map[int32]int32{}
@@ -414,7 +521,7 @@ func (r *resources) cycle(nodes map[int32]bool) []Wait {
 	}
 	var out []Wait
 	for from := at; ; from = next[from] {
-		out = append(out, r.edges[[2]int32{from, next[from]}])
+		out = append(out, r.edges[[2]int32{from, next[from]}].Wait)
 		if next[from] == at {
 			return out
 		}

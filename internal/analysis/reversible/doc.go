@@ -1,6 +1,6 @@
 // Package reversible decides whether the dependent events of an execution could have happened in
 // another order: the reversibility half of the pseudo-deterministic condition (TraceSanitizer, DSN
-// 2020, Definition 1). The published text defines the condition and only outlines the check, so the
+// 2020, Definition 1). It also decides whether another schedule ends in a deadlock. The published text defines the condition and only outlines the check, so the
 // model below is this package's own.
 //
 // # Feasible reorderings
@@ -60,6 +60,26 @@
 // steps that cannot disable another thread's are taken at once, a critical section that can be completed is
 // taken whole, and only other acquisitions are branched over. A pair beyond the search's budget goes to a
 // solver, as a formula.
+//
+// # Deadlocks
+//
+// A deadlock reverses nothing, but its threads have fewer events. If no pair is reversible, every feasible
+// reordering keeps all dependences, so the cut that it reaches is closed under the clocks. Suppose that no
+// thread can go on from a cut. Follow, from any thread's next event, predecessors that have not happened: they
+// are ever earlier, so this ends with an event that waits for a lock or semaphore. Some thread holds it, and that thread's
+// next event, at or before its release, waits in turn. So there is a cycle in the graph (type resources) that has an
+// edge L → M if an acquisition of M comes before a release of L, but not before L's acquisition.
+//
+// The release of a semaphore is the thread's own next up; other ups and downs have edges of their own
+// (resources.counts). Semaphores from which one thread takes are not in the graph: a down waits for the ups
+// before it in the trace. A waiting writer keeps readers out in Go, and in C where the lock's attribute says so;
+// two nested read locks are then an edge L → L.
+//
+// Cycles of one thread, and cycles inside a gate lock, are dropped. For the rest, a search over cuts decides whether
+// a deadlock is feasible. It branches only over acquisitions from which a cycle can be reached, and takes all
+// other steps at once. What it finds has to be confirmed by an execution. It does not know the capacities of
+// channels: if sends that may have to wait add edges to the cycles, it cannot exclude a deadlock. Then, and
+// beyond the search's budget, the answer is Undecided.
 //
 // # What is not modelled
 //
