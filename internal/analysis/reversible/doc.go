@@ -19,7 +19,9 @@
 //     times are different memory;
 //   - the n-th receive from a channel of Go has the value of the n-th send, since goroutines that wait are served in
 //     the order of their arrival. The channel's capacity is not known, so a send never has to wait;
-//   - a call of WaitGroup.Wait returns when what belongs to the calls of Add before it is done (type group).
+//   - a call of WaitGroup.Wait returns when what belongs to the calls of Add before it is done (type group);
+//   - parallel regions, barriers and ordered sections of OpenMP with libgomp order threads as its specification demands
+//     (type openMP).
 //
 // Memory is sequentially consistent. Time does not pass in the model: a sleep orders nothing.
 //
@@ -83,9 +85,9 @@
 //
 // # What is not modelled
 //
-// Signals, timers, timed-out waits, descriptors, futexes, cancellation, child processes, and of Go select, operations that are
-// tried, and all of package sync but Mutex, RWMutex and WaitGroup. Such an event counts as dependent on every event of other threads, so that an answer
-// that the condition holds never rests on its order. But that is a guess, so a pair with such an event
-// cannot make the condition fail either: if it may be reversible, and no other pair is, the answer is
-// Undecided.
+// Signals, timers, timed-out waits, descriptors, futexes other than libgomp's own, cancellation, child processes; of Go, select,
+// operations that are tried, and everything in package sync except Mutex, RWMutex and WaitGroup. Such an event counts
+// as dependent on every event of other threads, so that an answer that the condition holds never rests on its
+// order. But that is a guess, so a pair with such an event cannot make the condition fail either: if it may be
+// reversible, and no other pair is, the answer is Undecided.
 package reversible
