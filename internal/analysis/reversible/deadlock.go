@@ -402,7 +402,7 @@ func (r *resources) range_(h *hold, v, n int32) {
 	h.row[v] = max(h.row[v], n)
 }
 
-// cyclic returns the nodes from which a cycle can be reached; nil if there are none. Not counted are cycles of one thread, and
+// cyclic returns the nodes from which a cycle can be reached; nil if no cycle exists. Not counted are cycles of one thread, and
 // those that two threads cannot enter because a lock surrounds all of it (Havelund, "Using runtime analysis to guide model
 // checking of Java programs", SPIN 2000).
 func (r *resources) cyclic() map[int32]bool {
@@ -528,7 +528,7 @@ func (r *resources) cycle(nodes map[int32]bool) []Wait {
 	}
 }
 
-// deadlock returns a deadlock that a feasible reordering may end in; nil if there is none. The condition must hold, so that
+// deadlock returns a deadlock that a feasible reordering may end in, or nil. The condition must hold, so that
 // feasible reorderings keep all dependences. confirm is called with those that the search finds until it returns true.
 func (m *model) deadlock(confirm func(*Deadlock) (bool, error)) (*Deadlock, bool, error) {
 	extra := m.waitsForUps()

@@ -216,7 +216,7 @@ func (m *goMachine) step(g int) {
 	m.next[g]++
 }
 
-// shown is what an execution shows, or "" if it blocks for ever.
+// shown is what an execution shows, or "" if it blocks indefinitely.
 func (m *goMachine) shown() string {
 	switch {
 	case m.panicked:
