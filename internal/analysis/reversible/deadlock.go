@@ -402,7 +402,7 @@ func (r *resources) range_(h *hold, v, n int32) {
 	h.row[v] = max(h.row[v], n)
 }
 
-// cyclic returns the nodes from which a cycle can be reached, or nil. Not counted are cycles of one thread, and
+// cyclic returns the nodes from which a cycle can be reached; nil if no cycle exists. Not counted are cycles of one thread, and
 // those that two threads cannot enter because a lock surrounds all of it (Havelund, "Using runtime analysis to guide model
 // checking of Java programs", SPIN 2000).
 func (r *resources) cyclic() map[int32]bool {
