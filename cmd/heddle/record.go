@@ -26,7 +26,7 @@ type recordCommand struct {
 	Values    bool   `help:"Record every access, repeated ones too, with the value read or written; implies --accesses. heddle sanitize and heddle compare need it."`
 	Functions bool   `help:"Record entries and exits of functions, too; implies --values. C and C++ only. heddle compare then says in which call the control flow deviates."`
 	Backend   string `enum:"controlled,live" default:"controlled" help:"Where to execute: on heddle's scheduler (controlled), or with threads in parallel (live), for heddle sanitize and heddle compare: with --values, and without a schedule that could be replayed."`
-	ASLR      bool   `name:"aslr" help:"Let the system load the program at random addresses; otherwise they are the same in each execution, where the system allows that."`
+	ASLR      bool   `name:"aslr" help:"Load the program, and place its heap and stacks, at random addresses; otherwise they are the same in each execution, where the system allows that."`
 	Output    string `short:"o" placeholder:"FILE" help:"Write the trace to FILE, replacing a trace of that name (otherwise to the first free one of PROGRAM.record.hdl, PROGRAM.record.2.hdl, …)."`
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`

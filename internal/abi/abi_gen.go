@@ -1034,6 +1034,7 @@ const (
 	OptFork       = 8
 	OptThreads    = 16
 	OptBeside     = 32
+	OptRandom     = 64
 )
 
 // Magic starts the shared memory.

@@ -760,6 +760,7 @@ enum hd_options {
   HD_OPT_FORK = 1u << 3,        // C: HD_ISOLATION_FORK
   HD_OPT_THREADS = 1u << 4,     // C: each thread on a kernel thread of its own; with NO_SNAPSHOT
   HD_OPT_BESIDE = 1u << 5,      // C: other processes of the program run at the same time, so an execution that would change a file ends as UNSUPPORTED
+  HD_OPT_RANDOM = 1u << 6,      // C: the heap and the threads' stacks lie elsewhere in each process
 };
 
 #endif

@@ -33,6 +33,9 @@ func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 	if c.Threads {
 		options |= abi.OptThreads
 	}
+	if c.Randomize {
+		options |= abi.OptRandom
+	}
 	if c.beside {
 		options |= abi.OptBeside
 	}

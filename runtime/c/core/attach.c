@@ -10,6 +10,8 @@
 
 int hd_processors = HD_CPUS;
 enum hd_mode hd_mode;
+uint64_t hd_random_gap;
+enum { GAPS = 1 << 22, GAP = 16 * 4096 }; // at most 256 GiB
 
 // The controller passes the shared memory in a fixed descriptor. The first hook maps and closes
 // it, so neither the program nor its children ever see it. This can run before any constructor,
@@ -36,6 +38,8 @@ void hd_attach(void) {
               HD_ABI_VERSION, (int)hd_shm->abi);
   hd_shm->points = HD_POINTS_VERSION;
   hd_threads_real = hd_shm->options & HD_OPT_THREADS;
+  if (hd_shm->options & HD_OPT_RANDOM && hd_sys(SYS_getrandom, &hd_random_gap, sizeof hd_random_gap, 0) > 0)
+    hd_random_gap = hd_random_gap % GAPS * GAP;
   hd_isolation = hd_shm->options & HD_OPT_NO_SNAPSHOT ? HD_ISOLATION_PROCESS : hd_shm->options & HD_OPT_FORK ? HD_ISOLATION_FORK : HD_ISOLATION_SNAPSHOT;
 }
 

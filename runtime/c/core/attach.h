@@ -22,6 +22,9 @@ static inline bool hd_controlled(void) {
 // Reports whether the program sees the machine that heddle models: from its libraries' constructors on.
 static inline bool hd_machine_is_modelled(void) { return hd_controlled() && (hd_mode == HD_ACTIVE || hd_mode == HD_EARLY); }
 
+// How far the heap and the threads' stacks lie behind their usual places, in bytes: a multiple of 16 pages, and 0 unless
+// the controller wants random addresses.
+extern uint64_t hd_random_gap;
 extern int hd_processors; // number of processors of that machine (core/attach.c)
 
 enum { HD_TID_BASE = 1000, HD_CHILD_BASE = 100000 }; // the first identifiers the program sees: of threads, of child processes

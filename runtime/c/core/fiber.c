@@ -50,7 +50,7 @@ void hd_hosts_make(uint32_t n) {
   for (; hd_nhosts < n; hd_nhosts++) {
     struct hd_host *d = &hd_hosts[hd_nhosts];
     // The address is a hint: if it is taken, the kernel chooses another.
-    long p = hd_sys6(SYS_mmap, (long)(HD_STACKS_BASE + hd_nhosts * (size + guard)), (long)(size + guard), PROT_READ | PROT_WRITE,
+    long p = hd_sys6(SYS_mmap, (long)(HD_STACKS_BASE + hd_random_gap + hd_nhosts * (size + guard)), (long)(size + guard), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (p < 0) hd_fatal("no memory for the stack of thread %u", hd_nhosts + 1);
     hd_sys(SYS_mprotect, p, guard, PROT_NONE);

@@ -44,7 +44,7 @@ static uint8_t *saved_shadow;
 
 static void heap_init(void) {
   for (heap_size = 64ull << 30; heap_size >= 1ull << 30; heap_size >>= 1) {
-    long p = hd_sys6(SYS_mmap, HD_HEAP_BASE, (long)heap_size, PROT_READ | PROT_WRITE,
+    long p = hd_sys6(SYS_mmap, (long)(HD_HEAP_BASE + hd_random_gap), (long)heap_size, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (p < 0) continue;
     hd_heap_base = (uintptr_t)p;

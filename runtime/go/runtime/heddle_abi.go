@@ -1036,6 +1036,7 @@ const (
 	hdOptFork       = 8
 	hdOptThreads    = 16
 	hdOptBeside     = 32
+	hdOptRandom     = 64
 )
 
 // hdMagic starts the shared memory.
