@@ -95,6 +95,7 @@ func LiveOf(r *engine.LiveReport, exact Find, by *strategy.CTrigger, names *repo
 		}
 	}
 	failed := r.Plain != "" || slices.ContainsFunc(r.Targets, func(t engine.LiveTarget) bool { return t.Failures > 0 })
+	foundExact := exact.Outcome == Found
 	if exact.Executions == 0 { // then the search is that on the backend live
 		exact.Executions, exact.Seconds, exact.Ended = r.Executions, r.Seconds, string(r.Ended)
 	}
@@ -115,15 +116,23 @@ func LiveOf(r *engine.LiveReport, exact Find, by *strategy.CTrigger, names *repo
 		t := &r.Targets[n]
 		i := interleavingOf(n+1, &t.Interleaving, r.Recorded, names)
 		i.Tried, i.Held, i.Met, i.Failures, i.Others = t.Tried, t.Held, t.Met, t.Failures, t.Others
-		i.Verdict, i.Why = liveVerdict(t, r, forced[t.Triple])
+		i.Verdict, i.Why = liveVerdict(t, r, forced[t.Triple], foundExact)
 		out.Interleavings = append(out.Interleavings, i)
+	}
+	if blamed := func(i Interleaving) bool { return i.Verdict == VerdictBug }; failed && !slices.ContainsFunc(out.Interleavings, blamed) {
+		for n := range out.Interleavings {
+			if i := &out.Interleavings[n]; i.Verdict == VerdictBenign {
+				i.Verdict = VerdictUnclear
+				i.Why += "; but other executions failed, and which interleaving is to blame is not known"
+			}
+		}
 	}
 	return out
 }
 
 // liveVerdict returns what forcing an interleaving on the backend live has shown, and why. exact is what forcing it on the
-// controlled scheduler has shown, nil if that was not done.
-func liveVerdict(t *engine.LiveTarget, r *engine.LiveReport, exact *strategy.Target) (verdict, why string) {
+// controlled scheduler has shown, nil if that was not done; foundExact: some execution failed there.
+func liveVerdict(t *engine.LiveTarget, r *engine.LiveReport, exact *strategy.Target, foundExact bool) (verdict, why string) {
 	frees := slices.ContainsFunc([]trace.Op{t.P.Op, t.R.Op, t.C.Op}, func(op trace.Op) bool { return ops.Does(op) == ops.Free })
 	met := fmt.Sprintf("in %s of %s another thread came to r while one waited before c", wording.Thousands(t.Met), wording.Count(t.Tried, "execution"))
 	switch {
@@ -131,6 +140,12 @@ func liveVerdict(t *engine.LiveTarget, r *engine.LiveReport, exact *strategy.Tar
 		return VerdictUnclear, "an execution in which it was forced failed as one that nothing controlled did: " + t.Failure
 	case t.Failures > 0 && exact != nil && exact.Needless+exact.Unneeded > 0:
 		return VerdictUnclear, "an execution in which it was forced failed: " + t.Failure + "; on the controlled scheduler the program failed without it, too"
+	case t.Failures > 0 && exact != nil && exact.Failures == 0 && exact.Forced > 0:
+		return VerdictUnclear, "an execution in which it was forced failed: " + t.Failure + fmt.Sprintf("; on the controlled scheduler it occurred in %s, and none of these failed", wording.Count(exact.Forced, "execution"))
+	case t.Failures > 0 && exact != nil && exact.Failures == 0 && foundExact:
+		return VerdictUnclear, "an execution in which it was forced failed: " + t.Failure + "; the program failed on the controlled scheduler, too, but not with it"
+	case t.Failures > 0 && exact != nil && exact.Failures > 0 && exact.Unchecked:
+		return VerdictUnclear, "an execution in which it was forced failed: " + t.Failure + "; the time limit left no time to find out whether it is to blame"
 	case t.Failures > 0 && t.Hung() && (exact == nil || exact.Failures == 0 || exact.Unchecked || exact.Kind != trace.Deadlock.String() && exact.Kind != trace.Hang.String()):
 		return VerdictUnclear, "an execution in which it was forced did not end: " + t.Failure + "; that may come from the suspension, because forcing it on the controlled scheduler showed no deadlock"
 	case t.Failures > 0:
