@@ -188,3 +188,23 @@ func TestReproducible(t *testing.T) {
 		}
 	}
 }
+
+// TestStaleRead: a thread that accesses again what another has overwritten since it read there.
+func TestStaleRead(t *testing.T) {
+	t.Parallel()
+	first, size := x.Bytes(4)
+	for name, c := range map[string]struct {
+		events []trace.Event
+		want   bool
+	}{
+		"overwritten":      {[]trace.Event{access(1, 11, trace.OpRead), access(2, 21, trace.OpWrite), access(1, 12, trace.OpWrite)}, true},
+		"written, no read": {[]trace.Event{access(1, 11, trace.OpWrite), access(2, 21, trace.OpWrite), access(1, 12, trace.OpWrite)}, false},
+		"not again":        {[]trace.Event{access(1, 11, trace.OpRead), access(2, 21, trace.OpWrite)}, false},
+		"only read":        {[]trace.Event{access(1, 11, trace.OpRead), access(2, 21, trace.OpRead), access(1, 12, trace.OpWrite)}, false},
+		"by the other":     {[]trace.Event{access(2, 11, trace.OpRead), access(1, 21, trace.OpWrite), access(2, 12, trace.OpWrite)}, false},
+	} {
+		if got := atomicity.StaleRead(recording(c.events...), 1, first, size); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
