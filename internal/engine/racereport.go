@@ -73,7 +73,7 @@ const (
 // one order only it makes executions that hold the earlier access until the other has happened. The
 // failures that it meets are in Report.Findings. Options.Races and Options.All have no effect.
 //
-// If ctx ends, which is no error, FindRaces judges the races seen for at most Grace, and returns those that
+// If ctx ends, FindRaces returns no error: it judges the races seen for at most Grace, and returns those that
 // are left as unconfirmed. Report.Ended is ByInterrupt then, and Report.Outcome Interrupted if no execution failed.
 func FindRaces(ctx context.Context, t target.Target, opts Options, progress func(Progress)) ([]RaceFound, *Report, error) {
 	limit := opts.Time
