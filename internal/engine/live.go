@@ -60,7 +60,7 @@ type LiveTarget struct {
 	Held     int // in which a thread was suspended before c
 	Met      int // in which another came to r meanwhile
 	Failures int // of these
-	Others   int // executions made for it that failed although nobody was seen to come to r; it may have occurred all the same
+	Others   int // executions made for it that failed although no thread was seen at r; the interleaving may have occurred
 	Recorded int // recordings in which it occurred and that failed
 	// Failure describes the first failure with it, otherwise the first of Others, otherwise of Recorded, and Ending says
 	// how that ended (live.Result.Ending). Control brings one of the first two about again.

@@ -157,7 +157,7 @@ func liveVerdict(t *engine.LiveTarget, r *engine.LiveReport, exact *strategy.Tar
 	case t.Met > 0 && frees:
 		return VerdictUnclear, met + ", and none failed; but one of the three frees the memory, and accesses to freed memory are checked on the controlled scheduler only"
 	case t.Met > 0 && r.Doubtful:
-		return VerdictUnclear, met + ", and none failed; but an execution in which nobody was seen to force an interleaving failed, and this one may have occurred in it"
+		return VerdictUnclear, met + ", and none failed; but an execution failed in which no interleaving was seen to be forced, and this one may have occurred in it"
 	case t.Met > 0:
 		return VerdictBenign, met + ", and none failed"
 	case t.Tried == 0:
