@@ -211,3 +211,48 @@ func BenchmarkSameUnderEachIsolation(b *testing.B) {
 		})
 	}
 }
+
+// Memory that main finds untouched is untouched in every execution, whether few or many of its pages lie
+// between touched ones, and whichever executions have written there before.
+func TestUntouchedMemory(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "untouched.c")
+	err := os.WriteFile(source, []byte(`
+#include <pthread.h>
+#include <stdio.h>
+enum { PAGE = 4096, PAGES = 64 };
+static _Alignas(PAGE) volatile char area[PAGES * PAGE];
+static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+static int first = -1; // restored in any case: main finds it with other touched data
+static const int gaps[] = {1, 3, 5, 8, 20, 62}; // in gaps of 1, 4, 34 and 20 pages
+static const int touched[] = {0, 2, 7, 42, 63};
+__attribute__((constructor)) static void before_main(void) {
+  for (int i = 0; i < 5; i++) area[touched[i] * PAGE] = 1;
+}
+static void *worker(void *n) {
+  pthread_mutex_lock(&mu);
+  if (first < 0) first = (int)(long)n;
+  pthread_mutex_unlock(&mu);
+  return NULL;
+}
+int main(void) {
+  for (int i = 0; i < 6; i++)
+    if (area[gaps[i] * PAGE + 9]) { printf("page %d\n", gaps[i]); return 1; }
+  for (int i = 0; i < 5; i++)
+    if (area[touched[i] * PAGE] != 1) { printf("page %d\n", touched[i]); return 1; }
+  pthread_t t[6];
+  for (long i = 0; i < 6; i++) pthread_create(&t[i], NULL, worker, (void *)(i + 1));
+  for (int i = 0; i < 6; i++) pthread_join(t[i], NULL);
+  if (first != 1) area[gaps[first - 1] * PAGE + 9] = 1; // another page, or none, in each execution
+  area[touched[2] * PAGE] = 2;
+  return 0;
+}
+`), 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tg := start(t, compile(t, source))
+	s := measure(t, tg, schedule.Plan{Policy: schedule.Random, Repeat: 2000})
+	if s.executions != 2000 {
+		t.Errorf("%d executions, want 2000", s.executions)
+	}
+}

@@ -1,8 +1,9 @@
 // snapshot.c: saves the program's memory at main, and restores it after each execution.
 //
-// The snapshot contains the present pages of every private writable mapping. It also contains
-// absent pages in small gaps, because copying a page costs less than a system call; MADV_DONTNEED
-// returns larger gaps to the kernel, and they read as before. Stacks are cleared below the start
+// The snapshot contains the present pages of every private writable mapping. MADV_DONTNEED returns the
+// absent ones to the kernel, and they read as before. A small gap of them joins the snapshot once an
+// execution has touched it, because copying a few pages costs less than their page faults and system
+// calls; a single page does at once. Stacks are cleared below the start
 // of the execution, because a program that reads an uninitialised variable must read the same
 // value in every execution.
 #define _GNU_SOURCE
@@ -22,16 +23,16 @@
 #include "memory/heap.h"
 #include "memory/mappings.h"
 
-enum { PAGE = 4096, GAP = 8, WINDOW = 32, MAX_RUNS = 1 << 16 };
+enum { PAGE = 4096, GAP = 8, SINGLE = 1, WINDOW = 32, MAX_RUNS = 1 << 16 };
 
 struct run { uintptr_t lo; uint64_t bytes; char *copy; };
-struct gap { uintptr_t lo, hi; };
+struct gap { uintptr_t lo, hi; char *copy; }; // copy: where the contents of a small one go; else NULL
 // A stack: zero below start once restored; no use of pages below low is known.
 struct stack { uintptr_t lo, start, low; uint32_t first_run, nruns; };
 
-static struct run *runs;
+static struct run *runs, *joined; // of the snapshot; gaps that have joined it
 static struct gap *gaps;
-static uint32_t nruns, ngaps, global_runs;
+static uint32_t nruns, njoined, ngaps, global_runs;
 static struct stack main_stack, *host_stacks;
 static char *copies;
 static uint64_t copied, copy_size;
@@ -66,13 +67,13 @@ static void keep_present(uintptr_t lo, uintptr_t hi) {
     }
     uintptr_t g = p;
     while (p < hi && !present(p)) p += PAGE;
-    if (p - g <= GAP * PAGE) {
+    if (p - g <= SINGLE * PAGE) {
       if (!from) from = g;
       continue;
     }
     if (from) keep(from, g);
     from = 0;
-    if (ngaps < MAX_RUNS) gaps[ngaps++] = (struct gap){ g, p };
+    if (ngaps < MAX_RUNS) gaps[ngaps++] = (struct gap){ g, p, NULL };
   }
   if (from) keep(from, hi);
 }
@@ -127,15 +128,18 @@ static void zero_below(struct stack *s, uintptr_t from) {
   hd_fill((void *)s->low, 0, top - s->low);
 }
 
+static bool is_small(const struct gap *g) { return g->hi - g->lo <= GAP * PAGE; }
+
 // If each execution has a process of its own, the snapshot contains only the stacks: several threads
 // of one execution may use a host's stack in turn.
 static void take(void) {
   if (!runs) {
     runs = hd_map(sizeof *runs * MAX_RUNS, "the snapshot's index");
+    joined = hd_map(sizeof *joined * MAX_RUNS, "the snapshot's index");
     gaps = hd_map(sizeof *gaps * MAX_RUNS, "the snapshot's gaps");
     host_stacks = hd_map(sizeof *host_stacks * HD_MAX_THREADS, "stacks");
   }
-  nruns = ngaps = nskips = 0;
+  nruns = njoined = ngaps = nskips = 0;
   pages = 0;
   copied = 0;
   pagemap = (int)hd_sys(SYS_open, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
@@ -164,8 +168,11 @@ static void take(void) {
   if (pagemap >= 0) hd_sys(SYS_close, pagemap, 0, 0);
   pagemap = -1;
 
-  if (copied > copy_size) {
-    copy_size = copied + (copied >> 2);
+  uint64_t small = 0; // room for small gaps, which takes no memory until they join
+  for (uint32_t i = 0; i < ngaps; i++)
+    if (is_small(&gaps[i])) small += gaps[i].hi - gaps[i].lo;
+  if (copied + small > copy_size) {
+    copy_size = copied + (copied >> 2) + small;
     copies = hd_map(copy_size, "the snapshot");
   }
   char *c = copies;
@@ -174,11 +181,16 @@ static void take(void) {
     hd_copy(c, (void *)runs[i].lo, runs[i].bytes);
     c += runs[i].bytes;
   }
+  for (uint32_t i = 0; i < ngaps; i++)
+    if (is_small(&gaps[i])) {
+      gaps[i].copy = c;
+      c += gaps[i].hi - gaps[i].lo;
+    }
   hd_shm->nproc_pages = pages;
 }
 
-static void put_back(uint32_t first, uint32_t n) {
-  for (uint32_t i = first; i < first + n; i++) hd_copy((void *)runs[i].lo, runs[i].copy, runs[i].bytes);
+static void put_back(const struct run *r, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) hd_copy((void *)r[i].lo, r[i].copy, r[i].bytes);
 }
 
 static void put_back_from(uintptr_t at, uint32_t first, uint32_t n) {
@@ -233,7 +245,7 @@ static void restore_host(struct hd_host *d) {
   // A host that is a kernel thread's own may not have reached its futex call again after the thread
   // before: its frames are in use.
   if (hd_threads_real) put_back_from(d->fs - hd_tls_at_main, s->first_run, s->nruns);
-  else put_back(s->first_run, s->nruns);
+  else put_back(runs + s->first_run, s->nruns);
   if (HD_UNLIKELY(hd_late)) {
     // The table has grown since main, and so may the storage below the thread control block. libc
     // initialises both as for a new thread on a used stack. Then the contents at main are
@@ -254,18 +266,42 @@ static long faults(void) {
   return hd_sys(SYS_getrusage, 1 /* RUSAGE_THREAD */, &r, 0) == 0 ? r.ru_minflt + r.ru_majflt : -1;
 }
 
+static bool touched(const struct gap *g) {
+  unsigned char v[GAP];
+  if (hd_sys(SYS_mincore, g->lo, g->hi - g->lo, v) != 0) return false;
+  for (uint32_t i = 0; i < (g->hi - g->lo) / PAGE; i++)
+    if (v[i] & 1) return true;
+  return false;
+}
+
+// Returns the gaps to the kernel. Those that join the snapshot have their contents of main again by then.
+static void clear_gaps(void) {
+  for (uint32_t i = 0; i < ngaps;) {
+    struct gap *g = &gaps[i];
+    bool joins = g->copy && touched(g);
+    hd_sys(SYS_madvise, g->lo, g->hi - g->lo, MADV_DONTNEED);
+    if (!joins) {
+      i++;
+      continue;
+    }
+    hd_copy(g->copy, (void *)g->lo, g->hi - g->lo);
+    joined[njoined++] = (struct run){ g->lo, g->hi - g->lo, g->copy };
+    *g = gaps[--ngaps];
+  }
+}
+
 static void restore(void) {
   static long before = -1;
   bool faulted = before < 0 || faults() != before;
-  put_back(0, global_runs);
-  if (faulted)
-    for (uint32_t i = 0; i < ngaps; i++) hd_sys(SYS_madvise, gaps[i].lo, gaps[i].hi - gaps[i].lo, MADV_DONTNEED);
+  put_back(runs, global_runs);
+  put_back(joined, njoined);
+  if (faulted) clear_gaps();
   clean_stack(&main_stack, hd_threads[0].stack.touched_low, faulted);
   for (uint32_t i = 0; i < hd_nhosts; i++) {
     struct hd_host *d = &hd_hosts[i];
     if (!d->used && !hd_late) continue; // the loader fills thread-local storage of all threads
     struct stack *s = &host_stacks[i];
-    put_back(s->first_run, s->nruns);
+    put_back(runs + s->first_run, s->nruns);
     clean_stack(s, d->owner ? d->owner->stack.touched_low : 0, faulted);
     d->used = false;
     d->owner = NULL;
