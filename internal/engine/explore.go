@@ -81,20 +81,16 @@ func (alone) Unlock() {}
 
 // work has a worker run plans until the exploration has ended.
 func (x *exploration) work(w Worker) {
-	// One worker must not take all available plans.
-	held, most := 0, strategy.Window
-	if n := len(x.workers); n > 1 {
-		most = max(1, strategy.Window/(2*n))
-	}
+	var load load
 	next := func() (Job, bool) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		if x.over || held == most || x.ctx.Err() != nil {
+		if x.over || len(x.workers) > 1 && load.full(x.pace) || x.ctx.Err() != nil {
 			return Job{}, false
 		}
 		j, ok := x.flight.take()
 		if ok {
-			held++
+			load.took(j.Plan.Repeat)
 			j.Plan.Haste = x.leaks.lingering >= maxLingering
 		}
 		return j, ok
@@ -103,8 +99,8 @@ func (x *exploration) work(w Worker) {
 	done := func(r *Execution) bool {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		if r.Last {
-			held--
+		if p := x.flight.get(r.Tag); r.Last && p != nil {
+			load.done(p.request.Plan.Repeat-p.base, &x.pace)
 		}
 		switch o := r.Outcome; {
 		case replica != nil && !replica.usable(o):
@@ -116,6 +112,7 @@ func (x *exploration) work(w Worker) {
 		return !x.over && x.deliver(r) && x.ctx.Err() == nil
 	}
 	for x.wait() {
+		load.begin()
 		if err := w.Work(x.ctx, next, done); err != nil {
 			x.mu.Lock()
 			if replica != nil && x.ctx.Err() == nil {
@@ -124,7 +121,7 @@ func (x *exploration) work(w Worker) {
 				x.stop(err)
 			}
 			x.mu.Unlock()
-		} else if held > 0 && x.running() {
+		} else if load.plans > 0 && x.running() {
 			x.mu.Lock()
 			x.stop(errors.New("a worker has not carried out a plan that it took: a bug in heddle"))
 			x.mu.Unlock()

@@ -30,6 +30,7 @@ type search struct {
 	strategy   strategy.Strategy
 	stage      strategy.Stage
 	flight     flight
+	pace       time.Duration        // of an execution on a worker, 0 until known
 	beyond     []strategy.InFlight  // plans, or parts of them, for which Options.Runs leaves no room: saved, not executed
 	seen       strategy.Observation // of the current execution
 	expect     int32
