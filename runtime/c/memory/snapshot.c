@@ -40,11 +40,22 @@ static int pagemap = -1;
 static uint32_t pages;
 struct hd_extent hd_padding[3];
 
+// Pages that are present, as the kernel said when a search of an area began: many at a time, because stacks are large.
+static struct { uint64_t entry[512]; uintptr_t from, to; } look;
+
+static void look_again(void) { look.to = 0; }
+
 static bool present(uintptr_t page) {
-  uint64_t e = 0;
-  if (pagemap >= 0 && hd_sys4(SYS_pread64, pagemap, &e, 8, page / PAGE * 8) == 8) return e >> 62 != 0;
-  unsigned char v = 0;
-  return hd_sys(SYS_mincore, page, PAGE, &v) == 0 && v & 1;
+  if (page < look.from || page >= look.to) {
+    long n = pagemap < 0 ? -1 : hd_sys4(SYS_pread64, pagemap, look.entry, sizeof look.entry, page / PAGE * 8);
+    if (n < 8) {
+      unsigned char v = 0;
+      return hd_sys(SYS_mincore, page, PAGE, &v) == 0 && v & 1;
+    }
+    look.from = page;
+    look.to = page + (uintptr_t)n / 8 * PAGE;
+  }
+  return look.entry[(page - look.from) / PAGE] >> 62 != 0;
 }
 
 static void keep(uintptr_t lo, uintptr_t hi) {
@@ -59,6 +70,7 @@ static void keep(uintptr_t lo, uintptr_t hi) {
 
 static void keep_present(uintptr_t lo, uintptr_t hi) {
   uintptr_t from = 0;
+  look_again();
   for (uintptr_t p = lo; p < hi;) {
     if (present(p)) {
       if (!from) from = p;
@@ -119,6 +131,7 @@ static void one_mapping(uintptr_t lo, uintptr_t hi, const char *perms, const cha
 
 static void zero_below(struct stack *s, uintptr_t from) {
   uintptr_t top = s->start & ~(uintptr_t)(PAGE - 1);
+  look_again();
   for (uintptr_t p = from; p < top; p += PAGE)
     if (present(p)) hd_fill((void *)p, 0, PAGE);
   hd_fill((void *)top, 0, s->start - top);
