@@ -6,7 +6,7 @@
 # make bench    benchmarks, one second each, then bench-programs
 # make bench-programs  programs that compute, against ThreadSanitizer (docs/speed.md)
 # make bench-search  how soon each strategy finds the bugs of the test programs (docs/exploration.md)
-# make bench-controller  how much of the processor time of a search is heddle's own (docs/exploration.md)
+# make bench-controller  how much of the processor time of a search is heddle's own, and what -j gains (docs/exploration.md)
 # make bench-ctrigger  heddle atomicity against its rivals, as CTrigger's paper measures it (docs/atomicity.md)
 # make bench-races  data races found, by ThreadSanitizer's own tests (docs/exploration.md)
 # make lint     formatting, go vet, C warnings, go.mod, dead code, layers, wording

@@ -45,10 +45,10 @@ func TestProcessorTime(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var out strings.Builder
-	if err := printTable(&out, []row{{Program: "p.c", Strategy: "random", Executions: 1000, Controller: 0.002, Target: 0.006}}); err != nil {
+	if err := printTable(&out, []row{{Program: "p.c", Strategy: "random", Jobs: "2", Executions: 1000, Times: 1.25, Controller: 0.002, Target: 0.006}}); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(strings.Fields(strings.Split(out.String(), "\n")[1]), " "); got != "p.c random 1000 2.0 6.0 25 %" {
+	if got := strings.Join(strings.Fields(strings.Split(out.String(), "\n")[1]), " "); got != "p.c random 2 1000 1.25 2.0 6.0 25 %" {
 		t.Errorf("%q", got)
 	}
 }

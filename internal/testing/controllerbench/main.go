@@ -1,6 +1,6 @@
 // Controllerbench measures how much of the processor time of a search is the controller's, heddle itself,
-// and how much is that of the programs under test. docs/exploration.md explains the figures. Run it in the top
-// directory of the repository:
+// and how much is that of the programs under test, and how many more executions the search makes with more
+// processes. docs/exploration.md explains the figures. Run it in the top directory of the repository:
 //
 //	go run ./internal/testing/controllerbench -heddle bin/heddle
 package main
@@ -35,6 +35,7 @@ type settings struct {
 	Heddle     string   `json:"heddle"`
 	Programs   []string `json:"programs"`
 	Strategies []string `json:"strategies"` // "default" is find without --strategy
+	Jobs       []string `json:"jobs"`       // of find -j, the first one to compare with
 	Time       string   `json:"time"`       // of each search
 }
 
@@ -42,7 +43,10 @@ type settings struct {
 type row struct {
 	Program    string `json:"program"`
 	Strategy   string `json:"strategy"`
+	Jobs       string `json:"jobs"`
 	Executions int    `json:"executions"`
+	// Times is how many times as many executions that is as with the first of settings.Jobs.
+	Times float64 `json:"times"`
 	// Of heddle and of all processes that it started, in seconds.
 	Controller float64 `json:"controller_seconds"`
 	Target     float64 `json:"target_seconds"`
@@ -56,16 +60,17 @@ func main() {
 	flag.StringVar(&s.Heddle, "heddle", "bin/heddle", "measure this `program`")
 	only := flag.String("programs", strings.Join(programs, ","), "measure these `programs` of testdata/programs")
 	strategies := flag.String("strategies", "default,random", "search by these `strategies`; default is the search without --strategy")
+	jobs := flag.String("jobs", "1,2", "explore with so `many` processes, one search for each number")
 	limit := flag.Duration("time", 3*time.Second, "search for this long")
 	asJSON := flag.Bool("json", false, "print JSON")
 	flag.Parse()
-	s.Programs, s.Strategies, s.Time = bench.Names(*only), bench.Names(*strategies), limit.String()
+	s.Programs, s.Strategies, s.Jobs, s.Time = bench.Names(*only), bench.Names(*strategies), bench.Names(*jobs), limit.String()
 	var err error
 	switch {
 	case flag.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q: name programs with -programs", flag.Arg(0))
-	case len(s.Programs) == 0 || len(s.Strategies) == 0 || *limit < time.Second:
-		err = fmt.Errorf("want at least one program, one strategy and one second")
+	case len(s.Programs) == 0 || len(s.Strategies) == 0 || len(s.Jobs) == 0 || *limit < time.Second:
+		err = fmt.Errorf("want at least one program, one strategy, one number of processes and one second")
 	default:
 		err = measureAll(context.Background(), &s, *asJSON)
 	}
@@ -92,12 +97,18 @@ func measureAll(ctx context.Context, s *settings, asJSON bool) error {
 			return fmt.Errorf("%s: %w\n%s", p, err, out)
 		}
 		for _, strategy := range s.Strategies {
-			r, err := measure(ctx, s, binary, strategy)
-			if err != nil {
-				return fmt.Errorf("%s: %w", p, err)
+			first := 0 // executions with the first number of processes
+			for _, jobs := range s.Jobs {
+				r, err := measure(ctx, s, binary, strategy, jobs)
+				if err != nil {
+					return fmt.Errorf("%s: %w", p, err)
+				}
+				if first == 0 {
+					first = max(1, r.Executions)
+				}
+				r.Program, r.Times = p, float64(r.Executions)/float64(first)
+				rows = append(rows, r)
 			}
-			r.Program = p
-			rows = append(rows, r)
 		}
 	}
 	if asJSON {
@@ -112,9 +123,9 @@ func measureAll(ctx context.Context, s *settings, asJSON bool) error {
 }
 
 // measure makes one search that does not end before its time.
-func measure(ctx context.Context, s *settings, binary, strategy string) (r row, err error) {
+func measure(ctx context.Context, s *settings, binary, strategy, jobs string) (r row, err error) {
 	// Spurious wake-ups make find sample, however few behaviours the program has.
-	args := []string{"find", "--json", "--no-simplify", "--stale", "0", "--spurious", "-j", "1", "--time", s.Time, "-o", binary + ".hdl"}
+	args := []string{"find", "--json", "--no-simplify", "--stale", "0", "--spurious", "-j", jobs, "--time", s.Time, "-o", binary + ".hdl"}
 	if strategy != "default" {
 		args = append(args, "--strategy", strategy)
 	}
@@ -150,7 +161,7 @@ func measure(ctx context.Context, s *settings, binary, strategy string) (r row, 
 	if err := json.Unmarshal(out.Bytes(), &search); err != nil {
 		return r, err
 	}
-	r = row{Strategy: strategy, Executions: search.Executions}
+	r = row{Strategy: strategy, Jobs: jobs, Executions: search.Executions}
 	r.Controller, r.Target, err = processorTime(string(stat))
 	return r, err
 }
@@ -180,10 +191,10 @@ func processorTime(stat string) (own, children float64, err error) {
 
 func printTable(w io.Writer, rows []row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "program\tstrategy\texecutions\tcontroller, µs\ttarget, µs\tcontroller's share\t\n")
+	fmt.Fprint(t, "program\tstrategy\t-j\texecutions\ttimes\tcontroller, µs\ttarget, µs\tcontroller's share\t\n")
 	for _, r := range rows {
 		each := 1e6 / float64(max(1, r.Executions))
-		fmt.Fprintf(t, "%s\t%s\t%d\t%.1f\t%.1f\t%.0f %%\t\n", r.Program, r.Strategy, r.Executions, r.Controller*each, r.Target*each, 100*r.share())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%.2f\t%.1f\t%.1f\t%.0f %%\t\n", r.Program, r.Strategy, r.Jobs, r.Executions, r.Times, r.Controller*each, r.Target*each, 100*r.share())
 	}
 	return t.Flush()
 }
