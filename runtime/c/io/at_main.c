@@ -86,11 +86,6 @@ static uint64_t output_size(void) {
   return n > 0 ? (uint64_t)n : 0;
 }
 
-static uint32_t written(void) {
-  uint64_t n = output_size();
-  return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-}
-
 static void send_output(uint64_t at, uint64_t end) {
   static char buf[32768];
   while (at < end) {
@@ -113,8 +108,7 @@ static uint32_t left_out(char *text, int size, const char *fmt, ...) {
 
 // A trace must hold what is sent, so gigabytes are cut: the beginning shows what ran and the end
 // how it ended.
-static void output(void) {
-  uint64_t n = output_size();
+static void output(uint64_t n) {
   if (n <= 2 * HD_OUTPUT_KEPT) {
     send_output(0, n);
     return;
@@ -127,7 +121,7 @@ static void output(void) {
 }
 
 // ---- after an execution
-static void put_back(void) {
+static void put_back(uint64_t written) {
   // Closing ranges walks the whole table. libc opens files of its own, too: then the lowest free
   // descriptor differs, or a later execution notices.
   static uint32_t count;
@@ -138,7 +132,7 @@ static void put_back(void) {
     hd_sys(SYS_close_range, first_new, backup - 1, 0);
     hd_sys(SYS_close_range, backup + RESERVED, ~0u, 0);
   }
-  if (output_size()) {
+  if (written) {
     hd_sys(SYS_ftruncate, backup + 1, 0, 0);
     hd_sys(SYS_lseek, backup + 1, 0, SEEK_SET);
   }
@@ -159,9 +153,10 @@ static void put_back(void) {
 }
 
 static void report(struct hd_result *r) {
-  r->output = written();
-  if (hd.plan.flags & HD_PLAN_OUTPUT) output();
-  put_back();
+  uint64_t n = output_size();
+  r->output = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+  if (hd.plan.flags & HD_PLAN_OUTPUT) output(n);
+  put_back(n);
 }
 
 void hd_own_fds_release(void) { hd_sys(SYS_close_range, backup, backup + RESERVED - 1, 0); }
