@@ -312,48 +312,70 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 		}
 		defer moved.Close()
 	}
-	recorded, _ := strategy.SeedOf(d.Golden.Header.Strategy)
-	for n := range opts.Executions {
-		on, elsewhere := t, moved != nil && n&2 != 0
+	elsewhere := func(n int) bool {
 		if opts.Executions < 4 {
-			elsewhere = moved != nil && n&1 != 0
+			return moved != nil && n&1 != 0
 		}
-		if elsewhere {
-			on = moved
+		return moved != nil && n&2 != 0
+	}
+	recorded, _ := strategy.SeedOf(d.Golden.Header.Strategy)
+	plan := schedule.Plan{Seed: recorded & schedule.Comparable, Points: points, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses}
+	on := func(n int) target.Target {
+		if elsewhere(n) {
+			return moved
 		}
+		return t
+	}
+	return d.refute(ctx, plan, opts.Seed, opts.Executions, on, func(n int, o *schedule.Outcome) (bool, error) {
+		if o.Ending.Kind == trace.Deadlock {
+			d.Waits = deadlockWaits(o.Trace)
+			return true, nil
+		}
+		diff := firstDifference(d.Golden, o.Trace)
+		if diff == nil {
+			if diff, err = otherValue(ctx, golden, d.Golden, o.Trace); err != nil {
+				return false, err
+			}
+		}
+		if diff == nil {
+			if d.Output = otherOutput(d.Golden.Ending.Output, o.Trace.Ending.Output); d.Output == nil {
+				return false, nil
+			}
+			d.Output.Moved = elsewhere(n)
+		} else {
+			diff.Moved = elsewhere(n)
+		}
+		d.Difference, d.Waits = diff, nil
+		return true, nil
+	})
+}
+
+// refute runs plan under at most limit other schedules until fails returns true for an execution: the condition then
+// fails, and d.Reordered is that execution. Execution n runs on the target that on returns, with the seed seed+n and
+// the bits of plan.Seed. Of plan, the caller sets only these bits, the points and what is recorded.
+func (d *Determinism) refute(ctx context.Context, plan schedule.Plan, seed uint64, limit int, on func(n int) target.Target, fails func(n int, o *schedule.Outcome) (bool, error)) error {
+	plan.Repeat, plan.Delays, plan.ExpectStatus, plan.Record = 1, schedule.NoDelays, d.Golden.Header.ExpectStatus, true
+	bits := plan.Seed
+	for n := range limit {
 		// By priorities, a thread may come long after one that was created later; by a random walk, it rarely does.
-		plan := schedule.Plan{
-			Repeat: 1, Seed: opts.Seed + uint64(n) | recorded&schedule.Comparable, Policy: [...]schedule.Policy{schedule.POS, schedule.Random}[n%2], Points: points, Delays: schedule.NoDelays,
-			ExpectStatus: d.Golden.Header.ExpectStatus, Record: true, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses,
-		}
-		o, err := on.Run(ctx, plan)
+		plan.Seed, plan.Policy = seed+uint64(n)|bits, [...]schedule.Policy{schedule.POS, schedule.Random}[n%2]
+		t := on(n)
+		o, err := t.Run(ctx, plan)
 		if err == nil {
-			err = unrecorded(on, &o)
+			err = unrecorded(t, &o)
 		}
 		if err != nil {
 			return err
 		}
 		d.Executions++
-		if o.Ending.Kind == trace.Deadlock {
-			d.Answer, d.Reordered, d.Waits = reversible.Fails, describedBy(o.Trace, plan), deadlockWaits(o.Trace)
+		found, err := fails(n, &o)
+		if err != nil {
+			return err
+		}
+		if found {
+			d.Answer, d.Reordered = reversible.Fails, describedBy(o.Trace, plan)
 			return nil
 		}
-		diff := firstDifference(d.Golden, o.Trace)
-		if diff == nil {
-			if diff, err = otherValue(ctx, golden, d.Golden, o.Trace); err != nil {
-				return err
-			}
-		}
-		if diff == nil {
-			if d.Output = otherOutput(d.Golden.Ending.Output, o.Trace.Ending.Output); d.Output == nil {
-				continue
-			}
-			d.Output.Moved = elsewhere
-		} else {
-			diff.Moved = elsewhere
-		}
-		d.Answer, d.Difference, d.Reordered, d.Waits = reversible.Fails, diff, describedBy(o.Trace, plan), nil
-		return nil
 	}
 	return nil
 }
