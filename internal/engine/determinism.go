@@ -129,19 +129,17 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 		d.Why = "the execution waited for something outside heddle's control, so another one may differ for that reason"
 		return d, nil
 	}
-	confirm := func(ctx context.Context, p reversible.Pair, order []int) (bool, error) {
-		tr, err := reorder(ctx, t, d.Golden, p, order)
+	shown := func(tr *trace.Trace, err error) (bool, error) {
 		if tr != nil {
 			d.Reordered = tr
 		}
 		return tr != nil, err
 	}
+	confirm := func(ctx context.Context, p reversible.Pair, order []int) (bool, error) {
+		return shown(reorder(ctx, t, d.Golden, p, order))
+	}
 	deadlock := func(ctx context.Context, x *reversible.Deadlock) (bool, error) {
-		tr, err := deadlockAfter(ctx, t, d.Golden, x.Order)
-		if tr != nil {
-			d.Reordered = tr
-		}
-		return tr != nil, err
+		return shown(deadlockAfter(ctx, t, d.Golden, x.Order))
 	}
 	if d.Reversal, err = reversible.Check(ctx, d.Golden, reversible.Options{Steps: opts.Steps, Solve: opts.Solve, Confirm: confirm, ConfirmDeadlock: deadlock}); err != nil {
 		return nil, err
@@ -166,20 +164,28 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 
 // reorder executes a reordering, and returns the execution if it reverses the pair, else nil.
 func reorder(ctx context.Context, t target.Target, golden *trace.Trace, p reversible.Pair, order []int) (*trace.Trace, error) {
-	plan := reorderPlan(golden, order)
-	plan.Seed, _ = strategy.SeedOf(golden.Header.Strategy)
-	o, err := t.Run(ctx, plan)
-	if err != nil {
+	tr, err := runReordering(ctx, t, golden, order, schedule.Strict)
+	if tr == nil || tr.Ending.Kind == trace.Unsupported || tr.Ending.Kind == trace.Diverged {
 		return nil, err
 	}
-	if o.Trace == nil || o.Ending.Kind == trace.Unsupported || o.Ending.Kind == trace.Diverged {
-		return nil, nil
-	}
-	before, after := threadEvents(golden), threadEvents(o.Trace)
+	before, after := threadEvents(golden), threadEvents(tr)
 	first := counterpart(after, before, golden, p.First)
 	second := counterpart(after, before, golden, p.Second)
-	if second < 0 || !sameOperation(&golden.Events[p.Second], &o.Trace.Events[second]) || first >= 0 && first < second {
+	if second < 0 || !sameOperation(&golden.Events[p.Second], &tr.Events[second]) || first >= 0 && first < second {
 		return nil, nil
+	}
+	return tr, nil
+}
+
+// runReordering executes a reordering with golden's seed, and returns the trace, which is nil if the execution
+// could not be recorded. Its header has what a replay needs.
+func runReordering(ctx context.Context, t target.Target, golden *trace.Trace, order []int, mode schedule.Mode) (*trace.Trace, error) {
+	plan := reorderPlan(golden, order)
+	plan.Seed, _ = strategy.SeedOf(golden.Header.Strategy)
+	plan.Mode = mode
+	o, err := t.Run(ctx, plan)
+	if err != nil || o.Trace == nil {
+		return nil, err
 	}
 	o.Trace.Header.Strategy = golden.Header.Strategy // and so the seed
 	o.Trace.Header.Points, o.Trace.Header.ExpectStatus = plan.Points, plan.ExpectStatus

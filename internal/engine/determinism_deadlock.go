@@ -6,7 +6,6 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/reversible"
 	"github.com/heddle-dev/heddle/internal/ops"
-	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -20,19 +19,14 @@ func deadlockAfter(ctx context.Context, t target.Target, golden *trace.Trace, or
 	if len(order) == 0 {
 		return nil, nil
 	}
-	plan := reorderPlan(golden, order)
-	plan.Seed, _ = strategy.SeedOf(golden.Header.Strategy)
 	// Whether a goroutine has to wait differs from the trace, which a strict script does not allow.
 	for _, mode := range []schedule.Mode{schedule.Strict, schedule.Tolerant} {
-		plan.Mode = mode
-		o, err := t.Run(ctx, plan)
+		tr, err := runReordering(ctx, t, golden, order, mode)
 		if err != nil {
 			return nil, err
 		}
-		if o.Trace != nil && o.Ending.Kind == trace.Deadlock {
-			o.Trace.Header.Strategy = golden.Header.Strategy // and so the seed
-			o.Trace.Header.Points, o.Trace.Header.ExpectStatus = plan.Points, plan.ExpectStatus
-			return o.Trace, nil
+		if tr != nil && tr.Ending.Kind == trace.Deadlock {
+			return tr, nil
 		}
 	}
 	return nil, nil
