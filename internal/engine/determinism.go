@@ -105,10 +105,7 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 	}
 	// Without the values, which of a thread's repeated accesses are recorded depends on the schedule.
 	plan.Accesses, plan.Values, plan.MaxAccesses = true, true, schedule.AllAccesses
-	o, err := t.Run(ctx, plan)
-	if err == nil {
-		err = unrecorded(t, &o)
-	}
+	o, err := traced(ctx, t, t.Run, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -366,10 +363,7 @@ func (d *Determinism) refute(ctx context.Context, plan schedule.Plan, seed uint6
 		// By priorities, a thread may come long after one that was created later; by a random walk, it rarely does.
 		plan.Seed, plan.Policy = seed+uint64(n)|bits, [...]schedule.Policy{schedule.POS, schedule.Random}[n%2]
 		t := on(n)
-		o, err := t.Run(ctx, plan)
-		if err == nil {
-			err = unrecorded(t, &o)
-		}
+		o, err := traced(ctx, t, t.Run, plan)
 		if err != nil {
 			return err
 		}
