@@ -75,22 +75,40 @@ type outputDifferenceJSON struct {
 	Other    string `json:"other"`
 }
 
-type pairJSON struct {
+// operationJSON is an operation of a thread.
+type operationJSON struct {
 	Thread    string `json:"thread"`
 	Operation string `json:"operation"`
 	Object    string `json:"object,omitempty"`
 	Where     string `json:"where,omitempty"`
-	Event     int    `json:"event"` // its index in the execution with all accesses
+}
+
+func operation(names *report.Running, thread trace.ThreadID, op trace.Op, site trace.Site) operationJSON {
+	return operationJSON{Thread: fmt.Sprintf("T%d", thread), Operation: op.String(), Where: names.Place(site, false)}
+}
+
+// text returns the operation without its thread.
+func (o *operationJSON) text() string {
+	s := o.Operation
+	if o.Object != "" {
+		s += " " + o.Object
+	}
+	if o.Where != "" {
+		s += " at " + o.Where
+	}
+	return s
+}
+
+type pairJSON struct {
+	operationJSON
+	Event int `json:"event"` // its index in the execution with all accesses
 	// Value is set if the events of a difference only differ in it: a value, or a place, as in a sanitised trace.
 	Value string `json:"value,omitempty"`
 }
 
 // waitJSON is what a thread of a deadlock waits for, and what is held meanwhile.
 type waitJSON struct {
-	Thread    string `json:"thread"`
-	Operation string `json:"operation"`
-	Object    string `json:"object,omitempty"`
-	Where     string `json:"where,omitempty"`
+	operationJSON
 	// Holder is the thread that holds Held: the same one, or one that waits for it.
 	Holder    string `json:"holder,omitempty"`
 	Held      string `json:"held,omitempty"`
@@ -98,13 +116,7 @@ type waitJSON struct {
 }
 
 func (w *waitJSON) String() string {
-	s := w.Thread + " waits: " + w.Operation
-	if w.Object != "" {
-		s += " " + w.Object
-	}
-	if w.Where != "" {
-		s += " at " + w.Where
-	}
+	s := w.Thread + " waits: " + w.text()
 	if w.Held != "" {
 		s += "; holds " + w.Held
 		if w.HeldWhere != "" {
@@ -223,10 +235,10 @@ func (out *determinismJSON) fill(d *engine.Determinism, t target.Target) {
 	names := report.NewRunning(t.Modules)
 	event := func(tr *trace.Trace, e int) pairJSON {
 		if e < 0 {
-			return pairJSON{Operation: "no event", Event: -1}
+			return pairJSON{operationJSON: operationJSON{Operation: "no event"}, Event: -1}
 		}
 		ev := &tr.Events[e]
-		p := pairJSON{Thread: fmt.Sprintf("T%d", ev.Thread), Operation: ev.Op.String(), Where: names.Place(ev.Site, false), Event: e}
+		p := pairJSON{operationJSON: operation(names, ev.Thread, ev.Op, ev.Site), Event: e}
 		if ev.Object != 0 && ops.Of(ev.Op).Of != ops.Thread {
 			p.Object = names.Object(tr, ev.Object, ev.Size, e)
 		}
@@ -244,7 +256,7 @@ func (out *determinismJSON) fill(d *engine.Determinism, t target.Target) {
 		in = d.Reordered
 	}
 	for _, w := range d.Waits {
-		x := waitJSON{Thread: fmt.Sprintf("T%d", w.Thread), Operation: w.Op.String(), Where: names.Place(w.Site, false)}
+		x := waitJSON{operationJSON: operation(names, w.Thread, w.Op, w.Site)}
 		if w.Object != 0 {
 			x.Object = names.Object(in, w.Object, 0, len(in.Events)-1)
 		}
@@ -282,13 +294,7 @@ func (p *pairJSON) String() string {
 	if p.Event < 0 {
 		return "no more events"
 	}
-	s := p.Thread + " " + p.Operation
-	if p.Object != "" {
-		s += " " + p.Object
-	}
-	if p.Where != "" {
-		s += " at " + p.Where
-	}
+	s := p.Thread + " " + p.text()
 	if p.Value != "" {
 		s += ": " + p.Value
 	}

@@ -162,10 +162,7 @@ func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error
 	if err != nil {
 		return nil, err
 	}
-	program, err := c.program(c.Program.words())
-	if err == nil {
-		err = c.outputFlags.set(&program.Outputs)
-	}
+	program, err := c.judgedProgram(c.Program.words(), c.outputFlags)
 	if err != nil {
 		return nil, err
 	}

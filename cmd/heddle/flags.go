@@ -73,6 +73,15 @@ func (f programFlags) program(words []string) (p launch.Program, err error) {
 	return p, err
 }
 
+// judgedProgram is program with the oracles of o.
+func (f programFlags) judgedProgram(words []string, o outputFlags) (launch.Program, error) {
+	p, err := f.program(words)
+	if err == nil {
+		err = o.set(&p.Outputs)
+	}
+	return p, err
+}
+
 func (f programFlags) read() ([]byte, error) {
 	var in io.Reader
 	switch f.Stdin {

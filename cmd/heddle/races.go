@@ -52,10 +52,7 @@ func (c *racesCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	program, err := c.program(c.Program.words())
-	if err == nil {
-		err = c.outputFlags.set(&program.Outputs)
-	}
+	program, err := c.judgedProgram(c.Program.words(), c.outputFlags)
 	if err != nil {
 		return err
 	}

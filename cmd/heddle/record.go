@@ -66,10 +66,7 @@ func (c *recordCommand) Run(a *app) error {
 			return err
 		}
 	}
-	program, err := c.program(c.Program.words())
-	if err == nil {
-		err = c.outputFlags.set(&program.Outputs)
-	}
+	program, err := c.judgedProgram(c.Program.words(), c.outputFlags)
 	if err != nil {
 		return err
 	}

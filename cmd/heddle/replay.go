@@ -281,10 +281,7 @@ func (c *replayCommand) startProgram(a *app, l *launch.Launcher) (target.Target,
 		}
 		return l.StartRecorded(a.ctx, tr, c.how())
 	}
-	p, err := c.program(append([]string{c.Trace}, c.Args...))
-	if err == nil {
-		err = c.outputFlags.set(&p.Outputs)
-	}
+	p, err := c.judgedProgram(append([]string{c.Trace}, c.Args...), c.outputFlags)
 	if err != nil {
 		return nil, err
 	}

@@ -166,10 +166,7 @@ func (x *explainer) repeat(ctx context.Context, recorded *trace.Trace) error {
 	}
 	x.goal = recorded.Ending
 	plan.Accesses, plan.Values, plan.MaxAccesses = true, true, schedule.AllAccesses
-	o, err := x.run(ctx, plan)
-	if err == nil {
-		err = unrecorded(x.target, &o)
-	}
+	o, err := traced(ctx, x.target, x.run, plan)
 	if err != nil {
 		return err
 	}

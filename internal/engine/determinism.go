@@ -105,10 +105,7 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 	}
 	// Without the values, which of a thread's repeated accesses are recorded depends on the schedule.
 	plan.Accesses, plan.Values, plan.MaxAccesses = true, true, schedule.AllAccesses
-	o, err := t.Run(ctx, plan)
-	if err == nil {
-		err = unrecorded(t, &o)
-	}
+	o, err := traced(ctx, t, t.Run, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -129,19 +126,17 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 		d.Why = "the execution waited for something outside heddle's control, so another one may differ for that reason"
 		return d, nil
 	}
-	confirm := func(ctx context.Context, p reversible.Pair, order []int) (bool, error) {
-		tr, err := reorder(ctx, t, d.Golden, p, order)
+	shown := func(tr *trace.Trace, err error) (bool, error) {
 		if tr != nil {
 			d.Reordered = tr
 		}
 		return tr != nil, err
 	}
+	confirm := func(ctx context.Context, p reversible.Pair, order []int) (bool, error) {
+		return shown(reorder(ctx, t, d.Golden, p, order))
+	}
 	deadlock := func(ctx context.Context, x *reversible.Deadlock) (bool, error) {
-		tr, err := deadlockAfter(ctx, t, d.Golden, x.Order)
-		if tr != nil {
-			d.Reordered = tr
-		}
-		return tr != nil, err
+		return shown(deadlockAfter(ctx, t, d.Golden, x.Order))
 	}
 	if d.Reversal, err = reversible.Check(ctx, d.Golden, reversible.Options{Steps: opts.Steps, Solve: opts.Solve, Confirm: confirm, ConfirmDeadlock: deadlock}); err != nil {
 		return nil, err
@@ -166,20 +161,28 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 
 // reorder executes a reordering, and returns the execution if it reverses the pair, else nil.
 func reorder(ctx context.Context, t target.Target, golden *trace.Trace, p reversible.Pair, order []int) (*trace.Trace, error) {
-	plan := reorderPlan(golden, order)
-	plan.Seed, _ = strategy.SeedOf(golden.Header.Strategy)
-	o, err := t.Run(ctx, plan)
-	if err != nil {
+	tr, err := runReordering(ctx, t, golden, order, schedule.Strict)
+	if tr == nil || tr.Ending.Kind == trace.Unsupported || tr.Ending.Kind == trace.Diverged {
 		return nil, err
 	}
-	if o.Trace == nil || o.Ending.Kind == trace.Unsupported || o.Ending.Kind == trace.Diverged {
-		return nil, nil
-	}
-	before, after := threadEvents(golden), threadEvents(o.Trace)
+	before, after := threadEvents(golden), threadEvents(tr)
 	first := counterpart(after, before, golden, p.First)
 	second := counterpart(after, before, golden, p.Second)
-	if second < 0 || !sameOperation(&golden.Events[p.Second], &o.Trace.Events[second]) || first >= 0 && first < second {
+	if second < 0 || !sameOperation(&golden.Events[p.Second], &tr.Events[second]) || first >= 0 && first < second {
 		return nil, nil
+	}
+	return tr, nil
+}
+
+// runReordering executes a reordering with golden's seed, and returns the trace, which is nil if the execution
+// could not be recorded. Its header has what a replay needs.
+func runReordering(ctx context.Context, t target.Target, golden *trace.Trace, order []int, mode schedule.Mode) (*trace.Trace, error) {
+	plan := reorderPlan(golden, order)
+	plan.Seed, _ = strategy.SeedOf(golden.Header.Strategy)
+	plan.Mode = mode
+	o, err := t.Run(ctx, plan)
+	if err != nil || o.Trace == nil {
+		return nil, err
 	}
 	o.Trace.Header.Strategy = golden.Header.Strategy // and so the seed
 	o.Trace.Header.Points, o.Trace.Header.ExpectStatus = plan.Points, plan.ExpectStatus
@@ -312,48 +315,67 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 		}
 		defer moved.Close()
 	}
-	recorded, _ := strategy.SeedOf(d.Golden.Header.Strategy)
-	for n := range opts.Executions {
-		on, elsewhere := t, moved != nil && n&2 != 0
+	elsewhere := func(n int) bool {
 		if opts.Executions < 4 {
-			elsewhere = moved != nil && n&1 != 0
+			return moved != nil && n&1 != 0
 		}
-		if elsewhere {
-			on = moved
+		return moved != nil && n&2 != 0
+	}
+	recorded, _ := strategy.SeedOf(d.Golden.Header.Strategy)
+	plan := schedule.Plan{Seed: recorded & schedule.Comparable, Points: points, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses}
+	on := func(n int) target.Target {
+		if elsewhere(n) {
+			return moved
 		}
-		// By priorities, a thread may come long after one that was created later; by a random walk, it rarely does.
-		plan := schedule.Plan{
-			Repeat: 1, Seed: opts.Seed + uint64(n) | recorded&schedule.Comparable, Policy: [...]schedule.Policy{schedule.POS, schedule.Random}[n%2], Points: points, Delays: schedule.NoDelays,
-			ExpectStatus: d.Golden.Header.ExpectStatus, Record: true, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses,
-		}
-		o, err := on.Run(ctx, plan)
-		if err == nil {
-			err = unrecorded(on, &o)
-		}
-		if err != nil {
-			return err
-		}
-		d.Executions++
+		return t
+	}
+	return d.refute(ctx, plan, opts.Seed, opts.Executions, on, func(n int, o *schedule.Outcome) (bool, error) {
 		if o.Ending.Kind == trace.Deadlock {
-			d.Answer, d.Reordered, d.Waits = reversible.Fails, describedBy(o.Trace, plan), deadlockWaits(o.Trace)
-			return nil
+			d.Waits = deadlockWaits(o.Trace)
+			return true, nil
 		}
 		diff := firstDifference(d.Golden, o.Trace)
 		if diff == nil {
 			if diff, err = otherValue(ctx, golden, d.Golden, o.Trace); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if diff == nil {
 			if d.Output = otherOutput(d.Golden.Ending.Output, o.Trace.Ending.Output); d.Output == nil {
-				continue
+				return false, nil
 			}
-			d.Output.Moved = elsewhere
+			d.Output.Moved = elsewhere(n)
 		} else {
-			diff.Moved = elsewhere
+			diff.Moved = elsewhere(n)
 		}
-		d.Answer, d.Difference, d.Reordered, d.Waits = reversible.Fails, diff, describedBy(o.Trace, plan), nil
-		return nil
+		d.Difference, d.Waits = diff, nil
+		return true, nil
+	})
+}
+
+// refute runs plan under at most limit other schedules until fails returns true for an execution: the condition then
+// fails, and d.Reordered is that execution. Execution n runs on the target that on returns, with the seed seed+n and
+// the bits of plan.Seed. Of plan, the caller sets only these bits, the points and what is recorded.
+func (d *Determinism) refute(ctx context.Context, plan schedule.Plan, seed uint64, limit int, on func(n int) target.Target, fails func(n int, o *schedule.Outcome) (bool, error)) error {
+	plan.Repeat, plan.Delays, plan.ExpectStatus, plan.Record = 1, schedule.NoDelays, d.Golden.Header.ExpectStatus, true
+	bits := plan.Seed
+	for n := range limit {
+		// By priorities, a thread may come long after one that was created later; by a random walk, it rarely does.
+		plan.Seed, plan.Policy = seed+uint64(n)|bits, [...]schedule.Policy{schedule.POS, schedule.Random}[n%2]
+		t := on(n)
+		o, err := traced(ctx, t, t.Run, plan)
+		if err != nil {
+			return err
+		}
+		d.Executions++
+		found, err := fails(n, &o)
+		if err != nil {
+			return err
+		}
+		if found {
+			d.Answer, d.Reordered = reversible.Fails, describedBy(o.Trace, plan)
+			return nil
+		}
 	}
 	return nil
 }

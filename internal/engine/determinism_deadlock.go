@@ -6,7 +6,6 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/reversible"
 	"github.com/heddle-dev/heddle/internal/ops"
-	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -20,19 +19,14 @@ func deadlockAfter(ctx context.Context, t target.Target, golden *trace.Trace, or
 	if len(order) == 0 {
 		return nil, nil
 	}
-	plan := reorderPlan(golden, order)
-	plan.Seed, _ = strategy.SeedOf(golden.Header.Strategy)
 	// Whether a goroutine has to wait differs from the trace, which a strict script does not allow.
 	for _, mode := range []schedule.Mode{schedule.Strict, schedule.Tolerant} {
-		plan.Mode = mode
-		o, err := t.Run(ctx, plan)
+		tr, err := runReordering(ctx, t, golden, order, mode)
 		if err != nil {
 			return nil, err
 		}
-		if o.Trace != nil && o.Ending.Kind == trace.Deadlock {
-			o.Trace.Header.Strategy = golden.Header.Strategy // and so the seed
-			o.Trace.Header.Points, o.Trace.Header.ExpectStatus = plan.Points, plan.ExpectStatus
-			return o.Trace, nil
+		if tr != nil && tr.Ending.Kind == trace.Deadlock {
+			return tr, nil
 		}
 	}
 	return nil, nil
@@ -40,25 +34,14 @@ func deadlockAfter(ctx context.Context, t target.Target, golden *trace.Trace, or
 
 // findDeadlock executes the program under other schedules until one ends in a deadlock.
 func (d *Determinism) findDeadlock(ctx context.Context, t target.Target, opts DeterminismOptions) error {
-	for n := range deadlockExecutions {
-		plan := schedule.Plan{
-			Repeat: 1, Seed: opts.Seed + uint64(n), Policy: [...]schedule.Policy{schedule.POS, schedule.Random}[n%2], Points: d.Golden.Header.Points,
-			Delays: schedule.NoDelays, ExpectStatus: d.Golden.Header.ExpectStatus, Record: true,
+	on := func(int) target.Target { return t }
+	return d.refute(ctx, schedule.Plan{Points: d.Golden.Header.Points}, opts.Seed, deadlockExecutions, on, func(_ int, o *schedule.Outcome) (bool, error) {
+		if o.Ending.Kind != trace.Deadlock {
+			return false, nil
 		}
-		o, err := t.Run(ctx, plan)
-		if err == nil {
-			err = unrecorded(t, &o)
-		}
-		if err != nil {
-			return err
-		}
-		d.Executions++
-		if o.Ending.Kind == trace.Deadlock {
-			d.Answer, d.Why, d.Reordered = reversible.Fails, "", describedBy(o.Trace, plan)
-			return nil
-		}
-	}
-	return nil
+		d.Why = ""
+		return true, nil
+	})
 }
 
 // deadlockWaits returns what the threads wait for at the end of an execution that ended in a deadlock: those of a cycle, if there

@@ -39,10 +39,7 @@ func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, locate 
 	v.anyEnding = true
 	plan.Accesses = v.races // a race is shown with both accesses
 	v.where = func(s trace.Site, calls []trace.Site) string { return caller(locate, nil, t.Modules(), s, calls) }
-	o, err := judged(t, v)(ctx, plan)
-	if err == nil {
-		err = unrecorded(t, &o)
-	}
+	o, err := traced(ctx, t, judged(t, v), plan)
 	if err != nil {
 		return nil, err
 	}

@@ -99,10 +99,7 @@ var ErrNoOccasion = errors.New("the execution has no occasion for a fault of thi
 func NewInjector(ctx context.Context, t target.Target, opts InjectOptions) (*Injector, error) {
 	x := &Injector{opts: opts, targets: []target.Target{t}}
 	for range 2 {
-		o, err := t.Run(ctx, x.plan(nil))
-		if err == nil {
-			err = unrecorded(t, &o)
-		}
+		o, err := traced(ctx, t, t.Run, x.plan(nil))
 		if err == nil {
 			err = judge(ctx, &o.Trace.Ending, opts.ExpectStatus, outputsOf(&o.Trace.Header))
 		}

@@ -41,10 +41,7 @@ func RunNeighbours(ctx context.Context, t target.Target, recorded, of *trace.Tra
 	}
 	plan.Accesses, plan.Values, plan.MaxAccesses = true, true, schedule.AllAccesses
 	plan.Mode, plan.ExpectStatus = schedule.Tolerant, recorded.Header.ExpectStatus
-	o, err := execute(ctx, plan)
-	if err == nil {
-		err = unrecorded(t, &o)
-	}
+	o, err := traced(ctx, t, execute, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +63,7 @@ func RunNeighbours(ctx context.Context, t target.Target, recorded, of *trace.Tra
 		if script != nil {
 			p.Script = script
 		}
-		o, err := execute(ctx, p)
-		if err == nil {
-			err = unrecorded(t, &o)
-		}
+		o, err := traced(ctx, t, execute, p)
 		if err != nil {
 			return true, err
 		}

@@ -172,10 +172,7 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 	if opts.EarlyTimeouts {
 		plan.Timeouts, plan.Delays = true, schedule.AnyDelays
 	}
-	o, err := t.Run(ctx, plan)
-	if err == nil {
-		err = unrecorded(t, &o)
-	}
+	o, err := traced(ctx, t, t.Run, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -185,6 +182,15 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 	o.Trace.Header.ExpectStatus = opts.ExpectStatus
 	o.Trace.Header.Strategy = strategy.Describe(plan)
 	return o.Trace, nil
+}
+
+// traced runs one execution of plan and returns its outcome, which has a trace.
+func traced(ctx context.Context, t target.Target, run schedule.Executor, plan schedule.Plan) (schedule.Outcome, error) {
+	o, err := run(ctx, plan)
+	if err != nil {
+		return o, err
+	}
+	return o, unrecorded(t, &o)
 }
 
 // unrecorded returns an error that says why an execution has no usable recording, or nil if it has

@@ -201,19 +201,12 @@ type replayArgs struct {
 }
 
 func replayTool(in replayArgs) (*request, error) {
-	dir, err := in.check()
-	if err != nil {
-		return nil, err
-	}
-	if in.Trace == "" {
-		return nil, errors.New("trace is empty: name a trace file")
-	}
-	args := words{"--json"}
+	var args words
 	args.number("times", in.Times)
 	if in.Changed {
 		args.flag("changed")
 	}
-	return &request{dir: dir, command: "replay", args: append(args, traceWord(in.Trace)), structured: oneObject, text: replayText(in)}, nil
+	return aboutTrace("replay", in.workingDir, in.Trace, args, replayText(in))
 }
 
 const explainDescription = `Says on which ordering of two events of different threads the failure in a trace depends, by executing the program with each pair of dependent events the other way round. Writes the trace of the nearest execution that does not fail. Best given a simplified trace. Runs only traces that were recorded by this user, unless the server was started with --trust.`
@@ -225,16 +218,9 @@ type explainArgs struct {
 }
 
 func explainTool(in explainArgs) (*request, error) {
-	dir, err := in.check()
-	if err != nil {
-		return nil, err
-	}
-	if in.Trace == "" {
-		return nil, errors.New("trace is empty: name a trace file")
-	}
-	args := words{"--json"}
+	var args words
 	args.number("runs", in.Runs)
-	return &request{dir: dir, command: "explain", args: append(args, traceWord(in.Trace)), structured: oneObject, text: explainText}, nil
+	return aboutTrace("explain", in.workingDir, in.Trace, args, explainText)
 }
 
 // explainText is the paragraph, under the name of the pattern.
@@ -255,18 +241,24 @@ type showArgs struct {
 }
 
 func showTool(in showArgs) (*request, error) {
+	var args words
+	args.all("sources", in.Sources)
+	return aboutTrace("show", in.workingDir, in.Trace, args, func(_ json.RawMessage, draw func(string) string) string {
+		return draw(in.Trace)
+	})
+}
+
+// aboutTrace is the request for a command that takes a trace, after args, and prints one object.
+func aboutTrace(command string, in workingDir, trace string, args words, text func(json.RawMessage, func(string) string) string) (*request, error) {
 	dir, err := in.check()
 	if err != nil {
 		return nil, err
 	}
-	if in.Trace == "" {
+	if trace == "" {
 		return nil, errors.New("trace is empty: name a trace file")
 	}
-	args := words{"--json"}
-	args.all("sources", in.Sources)
-	return &request{dir: dir, command: "show", args: append(args, traceWord(in.Trace)), structured: oneObject, text: func(_ json.RawMessage, draw func(string) string) string {
-		return draw(in.Trace)
-	}}, nil
+	args = append(append(words{"--json"}, args...), traceWord(trace))
+	return &request{dir: dir, command: command, args: args, structured: oneObject, text: text}, nil
 }
 
 // traceWord is the name of a trace as an argument, which never looks like a flag.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -131,6 +132,18 @@ type Place struct {
 	File  string `json:"file,omitempty"`
 	Line  int    `json:"line,omitempty"`
 	Text  string `json:"text,omitempty"` // the source line, without indentation
+}
+
+// Frame returns the place as a line of a call stack: its function, unless the label has it, its label and source.
+func (p *Place) Frame() string {
+	s := p.Label
+	if p.Func != "" && !strings.HasPrefix(p.Label, p.Func) {
+		s = p.Func + "  " + s
+	}
+	if p.Text != "" {
+		s += "  " + p.Text
+	}
+	return s
 }
 
 // Block is a heap block.

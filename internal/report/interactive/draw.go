@@ -161,15 +161,7 @@ func (m *model) drawStack(c canvas, stack []int, y, end int) {
 		if y == end {
 			return
 		}
-		p := m.v.Places[n]
-		text := p.Label
-		if p.Func != "" && !strings.HasPrefix(p.Label, p.Func) {
-			text = p.Func + "  " + text
-		}
-		if p.Text != "" {
-			text += "  " + p.Text
-		}
-		c.put(2, y, m.table.Clean(text), tcell.StyleDefault)
+		c.put(2, y, m.table.Clean(m.v.Places[n].Frame()), tcell.StyleDefault)
 		y++
 	}
 }

@@ -226,7 +226,7 @@ func (d *document) stacks() {
 	add := func(head string, stack []int) {
 		lines = append(lines, head)
 		for _, n := range stack {
-			lines = append(lines, "    "+frame(&d.v.Places[n]))
+			lines = append(lines, "    "+d.v.Places[n].Frame())
 		}
 	}
 	at := func(place int) string {
@@ -258,17 +258,6 @@ func (d *document) stacks() {
 		d.printf("### Call stacks\n\n")
 		d.fence("text", lines, stackBytes)
 	}
-}
-
-func frame(p *report.Place) string {
-	s := p.Label
-	if p.Func != "" && !strings.HasPrefix(p.Label, p.Func) {
-		s = p.Func + "  " + s
-	}
-	if p.Text != "" {
-		s += "  " + p.Text
-	}
-	return s
 }
 
 // blocksShown is how many heap blocks are listed.

@@ -67,15 +67,7 @@ func (d *drawing) stack(places []int) {
 			d.text("… "+count(len(places)-i, "more frame"), faint, "    ")
 			return
 		}
-		p := d.v.Places[n]
-		s := p.Label
-		if p.Func != "" && !strings.HasPrefix(p.Label, p.Func) {
-			s = p.Func + "  " + s
-		}
-		if p.Text != "" {
-			s += "  " + p.Text
-		}
-		d.print("    " + d.truncate(d.clean(s), d.width-4))
+		d.print("    " + d.truncate(d.clean(d.v.Places[n].Frame()), d.width-4))
 	}
 }
 

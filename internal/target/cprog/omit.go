@@ -203,19 +203,22 @@ func (w omission) missing(table *symbol.Table, lines map[int]bool) error {
 		}
 		return badOmission("%s: nothing in %s calls %s", w.text, w.file, w.call)
 	}
-	near := slices.SortedFunc(maps.Keys(lines), func(a, b int) int {
-		if d := cmp.Compare(max(a-w.line, w.line-a), max(b-w.line, w.line-b)); d != 0 {
-			return d
-		}
-		return cmp.Compare(a, b)
-	})
-	near = near[:min(len(near), 3)]
+	near := nearestLines(slices.Sorted(maps.Keys(lines)), w.line, w.line, 3)
+	return badOmission("%s: line %d of %s does not call %s; the nearest that do: %s", w.text, w.line, w.file, w.call, strings.Join(near, ", "))
+}
+
+// nearestLines returns the numbers of the lines that are nearest to a range, at most n, in ascending order. Of two
+// lines at the same distance it prefers the first in lines.
+func nearestLines(lines []int, from, to, n int) []string {
+	distance := func(line int) int { return max(from-line, line-to, 0) }
+	near := slices.SortedStableFunc(slices.Values(lines), func(a, b int) int { return cmp.Compare(distance(a), distance(b)) })
+	near = near[:min(len(near), n)]
 	slices.Sort(near)
 	words := make([]string, len(near))
-	for i, n := range near {
-		words[i] = strconv.Itoa(n)
+	for i, line := range near {
+		words[i] = strconv.Itoa(line)
 	}
-	return badOmission("%s: line %d of %s does not call %s; the nearest that do: %s", w.text, w.line, w.file, w.call, strings.Join(words, ", "))
+	return words
 }
 
 // librarys reports whether a source file belongs to the compiler or the C library.

@@ -1,7 +1,6 @@
 package cprog
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -204,14 +203,7 @@ func (r triedRange) find(table *symbol.Table, calls []symbol.CallSite) (inside [
 
 // nearest names the lines nearest to r, at most four.
 func (r triedRange) nearest(lines []int) string {
-	distance := func(n int) int { return max(r.from-n, n-r.to, 0) }
-	near := slices.SortedStableFunc(slices.Values(lines), func(a, b int) int { return cmp.Compare(distance(a), distance(b)) })
-	near = near[:min(len(near), 4)]
-	slices.Sort(near)
-	words := make([]string, len(near))
-	for i, n := range near {
-		words[i] = strconv.Itoa(n)
-	}
+	words := nearestLines(lines, r.from, r.to, 4)
 	if len(words) == 1 {
 		return "line " + words[0]
 	}
