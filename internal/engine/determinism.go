@@ -373,7 +373,7 @@ func (d *Determinism) refute(ctx context.Context, plan schedule.Plan, seed uint6
 			return err
 		}
 		if found {
-			d.Answer, d.Reordered = reversible.Fails, describedBy(o.Trace, plan)
+			d.Answer, d.Why, d.Reordered = reversible.Fails, "", describedBy(o.Trace, plan)
 			return nil
 		}
 	}

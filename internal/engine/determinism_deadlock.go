@@ -36,11 +36,7 @@ func deadlockAfter(ctx context.Context, t target.Target, golden *trace.Trace, or
 func (d *Determinism) findDeadlock(ctx context.Context, t target.Target, opts DeterminismOptions) error {
 	on := func(int) target.Target { return t }
 	return d.refute(ctx, schedule.Plan{Points: d.Golden.Header.Points}, opts.Seed, deadlockExecutions, on, func(_ int, o *schedule.Outcome) (bool, error) {
-		if o.Ending.Kind != trace.Deadlock {
-			return false, nil
-		}
-		d.Why = ""
-		return true, nil
+		return o.Ending.Kind == trace.Deadlock, nil
 	})
 }
 
