@@ -4,6 +4,7 @@
 // blocks are reused by size class, in the order in which they were freed.
 #define _GNU_SOURCE
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include "core/modules.h"
 #include "core/outcome.h"
 #include "core/own_memory.h"
@@ -19,6 +20,9 @@ enum {
   RING = 1 << 14,                // freed blocks in quarantine
   QUARANTINE_BYTES = 1 << 20,
   POISON = 0xdb, POISON_MAX = 1024,
+  OPEN_UNIT = 128 << 10,         // the arena opens by multiples of this
+  OPEN_AHEAD = 16 << 20,         // and by at most this much more than a block needs
+  IDLE = 64 << 10,               // pages that the last execution did not use are cleared up to this size, and returned above it
   LIVE = 0x4556, FREED = 0x4545,
 };
 
@@ -31,6 +35,7 @@ struct header { // just before the block
 
 static struct heap {
   uint64_t used;          // bump pointer, offset
+  uint64_t opened;        // accesses fault from this offset on
   uint64_t head, tail;    // quarantine ring
   uint64_t bytes;         // in quarantine
   uint64_t free[CLASSES]; // offset of the first reusable block; next is in its header's size
@@ -41,6 +46,21 @@ static uint64_t saved_ring[64];
 uint8_t *hd_heap_shadow;
 static uint64_t heap_size;
 static uint8_t *saved_shadow;
+static uint64_t dirty; // between executions, pages behind the snapshot's are absent from this offset on, and zero before it
+
+static uint64_t page_up(uint64_t off) { return (off + 4095) & ~4095ull; }
+
+// Opens the arena up to an offset and closes the rest. Wild pointers into the rest fault as they would without heddle. How
+// much is open depends only on what the execution has allocated, never on earlier executions.
+static HD_COLD bool open_to(uint64_t end) {
+  end = (end + OPEN_UNIT - 1) / OPEN_UNIT * OPEN_UNIT;
+  if (end > heap_size) end = heap_size;
+  bool grows = end > heap.opened;
+  uint64_t from = grows ? heap.opened : end, to = grows ? end : heap.opened;
+  if (from < to && hd_sys(SYS_mprotect, hd_heap_base + from, to - from, grows ? PROT_READ | PROT_WRITE : PROT_NONE) < 0) return false;
+  heap.opened = end;
+  return true;
+}
 
 static void heap_init(void) {
   for (heap_size = 64ull << 30; heap_size >= 1ull << 30; heap_size >>= 1) {
@@ -57,6 +77,21 @@ static void heap_init(void) {
   ring = hd_map(RING * sizeof *ring, "the heap's quarantine");
   hd_shm->heap_base = hd_heap_base;
   hd_shm->heap_size = heap_size;
+  // A limit on data counts memory that is open, the runtime's own included. Opening could fail where libc's malloc succeeds.
+  struct rlimit data;
+  bool limited = hd_sys4(SYS_prlimit64, 0, RLIMIT_DATA, NULL, &data) < 0 || data.rlim_cur != RLIM_INFINITY;
+  heap.opened = heap_size;
+  if (!limited) open_to(0);
+}
+
+void hd_heap_open_all(void) {
+  if (!hd_heap_base) heap_init();
+  open_to(heap_size);
+}
+
+// Makes the pages between two offsets absent, so that they read as zero.
+static void drop(uint64_t from, uint64_t to) {
+  if (from < to) hd_sys(SYS_madvise, hd_heap_base + from, to - from, MADV_DONTNEED);
 }
 
 // 16-byte steps up to 512, then four classes for each power of two.
@@ -114,6 +149,10 @@ void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc) {
     if (align < 16) align = 16;
     off = (heap.used + sizeof(struct header) + align - 1) & ~(align - 1);
     if (off + rounded > heap_size) return NULL;
+    if (HD_UNLIKELY(off + rounded > heap.opened)) {
+      uint64_t ahead = heap.opened - saved.opened; // so that large heaps take few calls
+      if (!open_to(off + rounded + (ahead < OPEN_AHEAD ? ahead : OPEN_AHEAD))) return NULL;
+    }
     heap.used = off + rounded;
     hd_heap_used = heap.used;
     if (align > 16) cls = CLASSES;
@@ -216,6 +255,10 @@ void hd_heap_tell(uint64_t addr) {
 // the allocator's state.
 void hd_heap_save(void) {
   if (!hd_heap_base) heap_init();
+  // Most executions need no more than this, and no system call.
+  if (heap.opened < heap_size && !open_to(heap.used + OPEN_UNIT)) hd_refuse("no memory for the program's heap");
+  dirty = page_up(heap.used);
+  drop(dirty, heap.opened);
   saved = heap;
   uint64_t n = (heap.used + 15) / 16;
   saved_shadow = hd_map(n + 1, "the heap's shadow copy");
@@ -237,16 +280,23 @@ void hd_heap_save(void) {
   for (uint64_t i = 0; i < k; i++) saved_ring[i] = ring[(saved.tail + i) % RING];
 }
 
-void hd_heap_restore(void) {
+// faulted: the execution may have touched absent pages, by wild pointers also pages above the last block.
+void hd_heap_restore(bool faulted) {
   uint64_t keep = (saved.used + 15) / 16, used = (heap.used + 15) / 16;
   hd_copy(hd_heap_shadow, saved_shadow, keep);
-  uint64_t lo = keep, page = (hd_heap_base + saved.used + 4095) & ~4095ull;
-  uint64_t end = hd_heap_base + heap.used;
-  if (used > lo) hd_fill(hd_heap_shadow + lo, 0, used - lo);
-  if (end > page) {
-    if (end - page > 1 << 20) hd_sys(SYS_madvise, page, (end - page + 4095) & ~4095ull, MADV_DONTNEED);
-    else hd_fill((void *)page, 0, end - page);
+  if (used > keep) hd_fill(hd_heap_shadow + keep, 0, used - keep);
+  uint64_t from = page_up(saved.used), to = page_up(heap.used);
+  if (dirty < to) dirty = to;
+  if (faulted || dirty - to > IDLE) {
+    drop(to, heap.opened > dirty ? heap.opened : dirty);
+    dirty = to;
   }
+  if (dirty - from > 1 << 20) {
+    drop(from, dirty);
+    dirty = from;
+  }
+  hd_fill((void *)(hd_heap_base + from), 0, dirty - from);
+  if (HD_UNLIKELY(heap.opened > saved.opened)) open_to(saved.opened);
   uint64_t k = saved.head - saved.tail;
   heap = saved;
   hd_heap_used = heap.used;

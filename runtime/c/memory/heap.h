@@ -13,7 +13,8 @@ void hd_heap_born(void *p, struct hd_thread *t, uint64_t pc);
 void hd_heap_tell(uint64_t addr);       // sends the block that contains addr, if its allocation was recorded
 void hd_heap_begin(void);               // called when an execution begins
 void hd_heap_save(void);
-void hd_heap_restore(void);
+void hd_heap_restore(bool faulted);
+void hd_heap_open_all(void); // called before a limit on data, which would keep the heap from growing
 HD_COLD void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc);
 #define HD_HEAP_BASE 0x200000000000ull
 extern HD_OWN uint8_t *hd_heap_shadow; // a byte for each 16 bytes: HD_SH_*

@@ -319,7 +319,7 @@ static void restore(void) {
     d->used = false;
     d->owner = NULL;
   }
-  hd_heap_restore();
+  hd_heap_restore(faulted);
   // Restoring causes faults of its own after it has returned pages; they must not count.
   if (faulted) before = faults();
 }

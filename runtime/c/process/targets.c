@@ -6,6 +6,7 @@
 #include "core/libc.h"
 #include "core/outcome.h"
 #include "core/run.h"
+#include "memory/heap.h"
 #include "threads/threads.h"
 
 static bool process_of(int pid, const char *what, uint64_t pc, long *to) {
@@ -16,13 +17,25 @@ static bool process_of(int pid, const char *what, uint64_t pc, long *to) {
 }
 
 // A new limit of the program itself outlives the execution; asking does not.
+static void limits(enum __rlimit_resource resource, const char *what) {
+  if (hd_active()) hd_require_isolation(HD_ISOLATION_FORK, what);
+  if (resource == RLIMIT_DATA) hd_heap_open_all();
+}
+
 HD_INTERPOSE(int, prlimit, (pid_t pid, enum __rlimit_resource resource, const struct rlimit *new, struct rlimit *old), (pid, resource, new, old)) {
   long to;
   if (!process_of(pid, "prlimit", HD_RA, &to)) return (int)hd_errno_result(-ESRCH);
-  if (new) hd_require_isolation(HD_ISOLATION_FORK, "prlimit");
+  if (new) limits(resource, "prlimit");
   return (int)hd_errno_result(hd_sys4(SYS_prlimit64, to, resource, new, old));
 }
 HD_EXPORT int prlimit64(pid_t, enum __rlimit_resource, const struct rlimit64 *, struct rlimit64 *) __attribute__((alias("prlimit")));
+
+HD_INTERPOSE_CONTROLLED(int, setrlimit, (enum __rlimit_resource resource, const struct rlimit *new), (resource, new)) {
+  if (hd_active()) hd.cur->pend.pc = HD_RA;
+  limits(resource, "setrlimit");
+  return REAL(setrlimit)(resource, new);
+}
+HD_EXPORT int setrlimit64(enum __rlimit_resource, const struct rlimit64 *) __attribute__((alias("setrlimit")));
 
 HD_INTERPOSE(ssize_t, process_vm_readv, (pid_t pid, const struct iovec *local, unsigned long n, const struct iovec *remote, unsigned long m, unsigned long flags), (pid, local, n, remote, m, flags)) {
   long to;

@@ -79,8 +79,6 @@
 	hooked	tmpnam
 	hooked	tempnam
 	hooked	tmpnam_r
-	isolated	setrlimit64
-	isolated	setrlimit
 	hooked	clock_settime
 	hooked	settimeofday
 	hooked	io_setup
