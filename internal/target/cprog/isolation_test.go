@@ -230,7 +230,10 @@ __attribute__((constructor)) static void before_main(void) {
 }
 static void *worker(void *n) {
   pthread_mutex_lock(&mu);
-  if (first < 0) first = (int)(long)n;
+  if (first < 0) {
+    first = (int)(long)n;
+    if (first != 1) area[gaps[first - 1] * PAGE + 9] = 1; // another page, or none, in each execution
+  }
   pthread_mutex_unlock(&mu);
   return NULL;
 }
@@ -242,7 +245,6 @@ int main(void) {
   pthread_t t[6];
   for (long i = 0; i < 6; i++) pthread_create(&t[i], NULL, worker, (void *)(i + 1));
   for (int i = 0; i < 6; i++) pthread_join(t[i], NULL);
-  if (first != 1) area[gaps[first - 1] * PAGE + 9] = 1; // another page, or none, in each execution
   area[touched[2] * PAGE] = 2;
   return 0;
 }
@@ -250,9 +252,17 @@ int main(void) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tg := start(t, compile(t, source))
-	s := measure(t, tg, schedule.Plan{Policy: schedule.Random, Repeat: 2000})
-	if s.executions != 2000 {
-		t.Errorf("%d executions, want 2000", s.executions)
+	prog := compile(t, source)
+	for _, isolation := range []Isolation{Snapshot, Fork} {
+		tg := startAt(t, prog, isolation, false)
+		var plans []schedule.Plan
+		for seed := range 500 {
+			plans = append(plans, schedule.Plan{Policy: schedule.Random, Seed: uint64(seed)})
+		}
+		for _, o := range stream(t, tg, plans) {
+			if o.Ending.Kind != trace.Clean || o.Ending.Status != 0 {
+				t.Fatalf("%v: %v, status %d, %s", isolation, o.Ending.Kind, o.Ending.Status, o.Ending.Output)
+			}
+		}
 	}
 }
