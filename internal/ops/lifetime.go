@@ -63,7 +63,7 @@ func (s *Spec) lifetime() Lifetime {
 	return Apart
 }
 
-// Lifetimes returns the object to whose lifetime an event matters, and how; 0 and Apart if there is none.
+// Lifetimes returns the object to whose lifetime an event matters, and how. Others have 0 and Apart.
 func Lifetimes(ev *trace.Event) (trace.Object, Lifetime) {
 	l, o := LifetimeOf(ev.Op), ev.Object
 	if l == Apart || ev.Result == Cancelled {

@@ -43,7 +43,7 @@ static void *finish(void *arg) {
   return arg;
 }
 
-// Who waits last destroys the semaphore, the barrier and the lock.
+// The last waiting thread destroys the semaphore and the lock, or the barrier.
 static sem_t posted;
 static pthread_barrier_t barrier;
 static pthread_rwlock_t rwlock;
@@ -67,7 +67,7 @@ static void *meet(void *arg) {
   return arg;
 }
 
-// What is read from an eventfd orders; that a number is free again does not.
+// A read orders what the eventfd's writer did before; reopen uses a number that another thread has closed.
 static int wakes, told;
 
 static void *tell(void *arg) {

@@ -33,8 +33,9 @@ static uint64_t descriptor(uint64_t fd, int32_t result, uint8_t *life) {
   return *life == HD_LIFE_RENEWAL || (failed && !was) ? 0 : object;
 }
 
+static struct hd_clock before; // of a newcomer
+
 static void living(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
-  static struct hd_clock before;
   const struct hd_meaning *m = &hd_meanings[t->pend.op];
   uint8_t life = m->life;
   uint64_t object = t->pend.obj;
@@ -48,7 +49,6 @@ static void living(struct hd_thread *t, uint64_t value, int32_t result, uint32_t
   struct hd_order *o = object ? hd_order_of(t) : NULL;
   bool newcomer = o && !o->named && (m->does == HD_DOES_ACQUIRE || m->does == HD_DOES_ACQUIRE_SHARED || m->does == HD_DOES_DOWN);
   if (newcomer) { // it may take over the chain of a thread that it acquires from
-    before = (struct hd_clock){ 0 };
     hd_clock_set(&before, &o->clock);
   } else if (o) {
     hd_shadow_lifetime(t, object, life == HD_LIFE_BOUND, &o->clock);
@@ -89,6 +89,7 @@ static void begin(void) {
   hd_heap_begin();
   possible = hd_shadow_begin(hd.plan.watch_budget);
   hd_fill(closed, 0, sizeof closed);
+  before = (struct hd_clock){ 0 }; // its memory belonged to an earlier execution
   if (possible) hd.watcher = event;
   else stop();
 }
