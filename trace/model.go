@@ -135,12 +135,23 @@ const (
 	// ChannelTried is a lock of heddle's own; in place of the descriptor is the index in
 	// Header.TryLock of the first element that names it.
 	ChannelTried = "tried lock"
+	// ChannelNumber is a descriptor itself, whatever it refers to; see DescriptorObject.
+	ChannelNumber = "descriptor number"
 )
+
+// DescriptorObject returns the object that names a descriptor itself, whatever it refers to: that of a
+// race between a close and a use. It returns 0 for numbers that it cannot name.
+func DescriptorObject(fd int) Object {
+	if fd < 0 || fd >= abi.FdNumbers {
+		return 0
+	}
+	return MakeObject(RegionOther, 0, 1<<abi.FdObjectBit|abi.FdNumber<<abi.FdKindShift|uint64(fd)<<abi.FdShift)
+}
 
 var channelKinds = [...]string{
 	abi.FdPipe: "pipe", abi.FdSocket: "socket", abi.FdEventfd: "eventfd", abi.FdTimerfd: "timerfd", abi.FdEpoll: "epoll set",
 	abi.FdFile: ChannelFile, abi.FdExternal: ChannelExternal, abi.FdLoader: "loader",
-	abi.FdTried: ChannelTried,
+	abi.FdTried: ChannelTried, abi.FdNumber: ChannelNumber,
 }
 
 // Flags qualify an event; the values are part of the trace format.

@@ -491,17 +491,19 @@ func (v *validator) accesses() error {
 	case !race:
 		return nil
 	}
-	writes, plain := false, false
+	writes, plain, memory := false, false, true
 	for _, a := range as {
 		place := fmt.Sprintf("access by %s", printThread(a.Thread))
 		switch c := a.Op.Class(); {
 		case !v.known(a.Thread):
 			return invalid(place, "there are %d threads", len(v.t.Threads))
-		case c != ClassRead && c != ClassWrite && c != ClassALoad && c != ClassAStore && c != ClassARMW:
-			return invalid(place, "%s is not an access to memory", printOp(a.Op))
-		default:
+		case c == ClassRead || c == ClassWrite || c == ClassALoad || c == ClassAStore || c == ClassARMW:
 			writes = writes || c == ClassWrite || c == ClassAStore || c == ClassARMW
 			plain = plain || a.Op.IsAccess()
+		case a.Op == OpNone || a.Op >= OpGo:
+			return invalid(place, "%s is not an access to memory", printOp(a.Op))
+		default:
+			memory = false // an operation on a synchronisation object or a descriptor
 		}
 		if p := first(v.site(a.Site), v.object(a.Object), v.stack(a.Stack)); p != "" {
 			return invalid(place, "%s", p)
@@ -510,7 +512,7 @@ func (v *validator) accesses() error {
 	switch {
 	case as[0].Thread == as[1].Thread:
 		return invalid(place, "both accesses that race are of %s", printThread(as[0].Thread))
-	case !writes || !plain:
+	case memory && (!writes || !plain):
 		return invalid(place, "%s and %s do not race", printOp(as[0].Op), printOp(as[1].Op))
 	}
 	return nil

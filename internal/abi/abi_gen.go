@@ -207,6 +207,7 @@ const (
 	FdExternal = 7
 	FdLoader   = 8
 	FdTried    = 9
+	FdNumber   = 10
 )
 
 // enum hd_loader_lock
@@ -220,6 +221,7 @@ const (
 	FdObjectBit = 44
 	FdKindShift = 40
 	FdShift     = 28
+	FdNumbers   = 4096
 )
 
 // enum hd_region

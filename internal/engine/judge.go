@@ -178,11 +178,12 @@ func earlier(t *trace.Trace, r *race.Race) int {
 			continue
 		}
 		// Offsets into a stack descend as addresses ascend.
-		from, to := e.Object, w.Object
+		from, size := race.Place(e)
+		to := w.Object
 		if from.Region() == trace.RegionStack {
 			from, to = to, from
 		}
-		if to >= from && uint64(to-from) < uint64(max(e.Size, 1)) {
+		if to >= from && uint64(to-from) < uint64(size) {
 			return i
 		}
 	}

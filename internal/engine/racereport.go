@@ -346,7 +346,9 @@ func (s *search) locksHeld(t *trace.Trace, at int) []string {
 
 // memoryOrder returns the memory order of an atomic access as C names it, or "".
 func memoryOrder(e *trace.Event) string {
-	if e.Op.IsAccess() {
+	switch e.Op.Class() {
+	case trace.ClassALoad, trace.ClassAStore, trace.ClassARMW:
+	default:
 		return ""
 	}
 	names := []string{"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"}

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -126,10 +127,11 @@ func occurrence(base *trace.Trace, event int, other *trace.Trace) int {
 
 // overlap reports whether two accesses have a byte in common.
 func overlap(a, b *trace.Event) bool {
-	x, y := a.Object, b.Object
+	x, m := race.Place(a)
+	y, n := race.Place(b)
 	if x.Region() == trace.RegionStack {
 		x, y = y, x // offsets into a stack descend as addresses ascend
-		a, b = b, a
+		m, n = n, m
 	}
-	return x <= y && uint64(y-x) < uint64(max(a.Size, 1)) || y <= x && uint64(x-y) < uint64(max(b.Size, 1))
+	return x <= y && uint64(y-x) < uint64(m) || y <= x && uint64(x-y) < uint64(n)
 }

@@ -64,6 +64,6 @@ func raceOf(r *schedule.Race) race.Race {
 		x.Witness[i] = trace.Access{Thread: r.Threads[i], Op: r.Ops[i], Site: r.Sites[i], Object: r.Object, Size: r.Size}
 	}
 	x.Witness[1].Stack = r.Stack
-	x.Order()
+	x.Normalize()
 	return x
 }

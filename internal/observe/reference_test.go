@@ -375,6 +375,8 @@ const randomFrame = `#define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 struct __attribute__((packed)) odd { char pad; volatile int32_t i; volatile int64_t l; volatile int16_t s; };
 static _Alignas(64) char mem[96];
 static pthread_mutex_t m[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
@@ -385,6 +387,7 @@ static pthread_barrier_t bar;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sem_t sem;
 static int tickets;
+static volatile int fds[2];
 static char *volatile slot[2];
 static char *published;
 static int flags[3];
@@ -478,7 +481,10 @@ func randomC(seed uint64) string {
 			return fmt.Sprintf("__atomic_%s;", pick("store_n((volatile int32_t *)(mem + 8), 1, __ATOMIC_RELAXED)", "store_n((volatile int32_t *)(mem + 4), 1, __ATOMIC_RELEASE)",
 				"fetch_add((volatile int64_t *)(mem + 16), 1, __ATOMIC_RELEASE)", "load_n((volatile int32_t *)(mem + 4), __ATOMIC_ACQUIRE)", "load_n((volatile int32_t *)(mem + 20), __ATOMIC_ACQUIRE)"))
 		case 11:
-			return pick("sem_post(&sem);", "sem_trywait(&sem);", "pthread_once(&once, init);", "pthread_barrier_wait(&bar);")
+			return pick("sem_post(&sem);", "sem_trywait(&sem);", "pthread_once(&once, init);", "pthread_barrier_wait(&bar);",
+				"sem_destroy(&sem); sem_init(&sem, 0, 1);", "pthread_cond_init(&c, NULL);", "memset(&c, 0, sizeof c);",
+				"{ uint64_t one = 1; if (write(fds[0], &one, sizeof one) < 0) close(fds[1]); }", "{ uint64_t n; if (read(fds[1], &n, sizeof n) < 0) close(fds[0]); }",
+				"{ int fd = eventfd(0, EFD_NONBLOCK); close(fds[0]); fds[0] = fd; }", "close(fds[1]); fds[1] = eventfd(1, EFD_NONBLOCK);")
 		case 12:
 			return fmt.Sprintf("{ char *p = malloc(%d); %s; slot[%d] = p; }", 8+r.IntN(60), pick("p[3] = 1", "memset(p, 0, 8)", "(void)p"), r.IntN(2))
 		case 13:
@@ -513,7 +519,7 @@ func randomC(seed uint64) string {
 		b.WriteString("  return NULL;\n}\n")
 	}
 	b.WriteString("int main(void) {\n")
-	fmt.Fprintf(&b, "  pthread_t t[%d];\n  pthread_spin_init(&spin, 0);\n  pthread_barrier_init(&bar, NULL, 2);\n  sem_init(&sem, 0, 1);\n", threads)
+	fmt.Fprintf(&b, "  pthread_t t[%d];\n  pthread_spin_init(&spin, 0);\n  pthread_barrier_init(&bar, NULL, 2);\n  sem_init(&sem, 0, 1);\n  fds[0] = eventfd(0, EFD_NONBLOCK);\n  fds[1] = eventfd(1, EFD_NONBLOCK);\n", threads)
 	signals := r.IntN(3) == 0
 	if signals {
 		b.WriteString("  signal(SIGUSR1, handler);\n")

@@ -1,6 +1,9 @@
 package report
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // racing returns the events of the two racing accesses, -1 for an access that is not recorded.
 func racing(tr *trace.Trace) [2]int {
@@ -24,7 +27,8 @@ func isAccess(e *trace.Event, a trace.Access) bool {
 		return false
 	}
 	// Objects on a stack are counted from its top.
-	return a.Object.Region() == trace.RegionStack || e.Object <= a.Object && uint64(a.Object-e.Object) < max(1, uint64(e.Size))
+	o, size := race.Place(e)
+	return a.Object.Region() == trace.RegionStack || o <= a.Object && uint64(a.Object-o) < uint64(size)
 }
 
 // sides describes both accesses of a race.

@@ -243,6 +243,9 @@ func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
 		if kind == "loader" {
 			text = [...]string{abi.LoaderLock: "the loader's lock", abi.LoaderList: "the loader's list"}[obj&1]
 		}
+		if kind == trace.ChannelNumber {
+			text = fmt.Sprintf("descriptor %d", fd)
+		}
 		if kind == trace.ChannelTried && fd < len(o.tried) {
 			text, _, _ = strings.Cut(o.tried[fd], "@")
 		}

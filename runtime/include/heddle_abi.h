@@ -236,6 +236,7 @@ enum hd_fd_kind {
   HD_FD_EXTERNAL, // a terminal, a FIFO, …: the other end is in another process
   HD_FD_LOADER,  // not a descriptor: the loader's locks, in the order of enum hd_loader_lock
   HD_FD_TRIED,   // not a descriptor: a lock of heddle's own (--try-lock); for the descriptor, the first range with it
+  HD_FD_NUMBER,  // the descriptor itself, whatever it refers to: the object of a race between a close and a use
 };
 enum hd_loader_lock {
   HD_LOADER_LOCK, // the lock of dlopen and dlclose, held while constructors and destructors run
@@ -245,6 +246,7 @@ enum hd_fd_object {
   HD_FD_OBJECT_BIT = 44,
   HD_FD_KIND_SHIFT = 40, // 4 bits
   HD_FD_SHIFT = 28,      // 12 bits
+  HD_FD_NUMBERS = 1 << 12,
 };
 
 // Names of memory locations, as in traces (trace.Object): a region, an index and an offset.

@@ -258,6 +258,40 @@ func (t *thread) shed() {
 	}
 }
 
+// Arrive makes thread t's next event count as an access (ForAccesses). Until it is processed, Epoch is
+// that event's, and Clock is what happened before it without what the event itself acquires.
+func (e *Engine) Arrive(t trace.ThreadID) {
+	if e.over != nil {
+		e.over.shed()
+		e.over = nil
+	}
+	e.arrive(e.thread(t))
+}
+
+// Newcomer returns a copy of what happened before thread t's next event if t has made no access yet, and
+// otherwise nil. If that event acquires, Arrive had better come after it: t may then take over the chain
+// of a thread that it acquires from.
+func (e *Engine) Newcomer(id trace.ThreadID) *Clock {
+	t := e.thread(id)
+	if t.named {
+		return nil
+	}
+	c := &Clock{}
+	c.set(&t.clock)
+	return c
+}
+
+// arrive begins a new time if the thread has released its clock. It comes before the thread publishes
+// again, if the access is a release.
+func (e *Engine) arrive(t *thread) {
+	if !t.named {
+		e.named(t)
+	} else if t.tick {
+		t.tick, t.mixed = false, false
+		t.clock.Put(t.chain, t.clock.Time(t.chain)+1)
+	}
+}
+
 // Event processes the next event of the execution. Thread ids and the values of create and join
 // must be valid (trace.Validate).
 func (e *Engine) Event(ev *trace.Event) {
@@ -266,11 +300,8 @@ func (e *Engine) Event(ev *trace.Event) {
 		e.over = nil
 	}
 	t := e.thread(ev.Thread)
-	if here := !e.lax || access(ev.Op); here && !t.named {
-		e.named(t) // before it publishes, if the access is a release
-	} else if here && t.tick {
-		t.tick, t.mixed = false, false
-		t.clock.Put(t.chain, t.clock.Time(t.chain)+1)
+	if !e.lax || access(ev.Op) {
+		e.arrive(t)
 	}
 	does := ops.Does(ev.Op)
 	if e.must {

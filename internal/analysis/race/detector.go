@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/hb"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -16,14 +17,16 @@ const (
 	plainWrite
 	atomicRead
 	atomicWrite
+	lifetime // of an operation that begins or ends the lifetime of an object; a use is an atomicRead
 )
 
 // conflicts[k] are the kinds that an access of kind k races with, as bits.
 var conflicts = [...]uint8{
-	plainRead:   1<<plainWrite | 1<<atomicWrite,
-	plainWrite:  1<<plainRead | 1<<plainWrite | 1<<atomicRead | 1<<atomicWrite,
-	atomicRead:  1 << plainWrite,
-	atomicWrite: 1<<plainRead | 1<<plainWrite,
+	plainRead:   1<<plainWrite | 1<<atomicWrite | 1<<lifetime,
+	plainWrite:  1<<plainRead | 1<<plainWrite | 1<<atomicRead | 1<<atomicWrite | 1<<lifetime,
+	atomicRead:  1<<plainWrite | 1<<lifetime,
+	atomicWrite: 1<<plainRead | 1<<plainWrite | 1<<lifetime,
+	lifetime:    1<<plainRead | 1<<plainWrite | 1<<atomicRead | 1<<atomicWrite | 1<<lifetime,
 }
 
 func (k kind) conflictsWith(o kind) bool { return conflicts[k]>>o&1 != 0 }
@@ -70,6 +73,8 @@ type Detector struct {
 	found map[[2]uint32]struct{}
 	races []Race
 
+	closed map[trace.Object]bool // descriptors closed and not seen open since
+
 	known   *hb.Clock // what all live threads know, as of event knownAt
 	knownAt int
 	epoch   hb.Epoch // of the current event
@@ -79,7 +84,7 @@ type Detector struct {
 // Bounded returns a detector at the start of an execution. If the remembered accesses exceed memory
 // bytes, it forgets all of them and examines no more: see Full. Zero means no bound.
 func Bounded(memory int64) *Detector {
-	d := &Detector{memory: memory, engine: hb.ForAccesses(), ids: map[Access]uint32{}, found: map[[2]uint32]struct{}{}, knownAt: -1 << 30}
+	d := &Detector{memory: memory, engine: hb.ForAccesses(), ids: map[Access]uint32{}, found: map[[2]uint32]struct{}{}, closed: map[trace.Object]bool{}, knownAt: -1 << 30}
 	d.shadow.roots = map[uint64]*node{}
 	d.shadow.compactAt = compactAt
 	return d
@@ -88,6 +93,11 @@ func Bounded(memory int64) *Detector {
 // Event processes the next event. A thread that no event created must appear before any access of
 // another thread that races with one of its own.
 func (d *Detector) Event(e *trace.Event) {
+	if ops.LifetimeOf(e.Op) != ops.Apart && d.full == 0 {
+		d.living(e)
+		d.events++
+		return
+	}
 	d.engine.Event(e)
 	index := d.events
 	d.events++
@@ -112,14 +122,63 @@ func (d *Detector) Event(e *trace.Event) {
 	if e.Object == 0 {
 		return
 	}
-	d.clock = d.engine.Clock(e.Thread)
+	d.access(e, index, lo, lo+size, k, d.engine.Clock(e.Thread))
+}
+
+// living processes an operation on a synchronisation object or a descriptor. It checks the operation against
+// those that begin or end the object's lifetime and against plain accesses to its first byte, with what
+// happened before the operation, without what that acquires: a lock of a mutex is not ordered after the
+// initialisation of the mutex by an unlock in between.
+func (d *Detector) living(e *trace.Event) {
+	o, l := ops.Lifetimes(e)
+	if o == 0 || ops.Of(e.Op).Of == ops.Descriptor && !d.open(o, l, e) {
+		d.engine.Event(e)
+		return
+	}
+	k := atomicRead
+	if l == ops.Bound {
+		k = lifetime
+	}
+	lo, _ := o.Bytes(1)
+	if ops.Acquires(e) != 0 || ops.Does(e.Op) == ops.Down {
+		if before := d.engine.Newcomer(e.Thread); before != nil {
+			d.engine.Event(e)
+			d.engine.Arrive(e.Thread)
+			d.access(e, d.events, lo, lo+1, k, before)
+			return
+		}
+	}
+	d.engine.Arrive(e.Thread)
+	d.access(e, d.events, lo, lo+1, k, d.engine.Clock(e.Thread))
+	d.engine.Event(e)
+}
+
+// open follows which descriptors are open, and reports whether an operation on one can race. A number
+// that was closed and is in use again names another descriptor, with which the earlier operations cannot
+// race. Only a failed use races with the close before it.
+func (d *Detector) open(o trace.Object, l ops.Lifetime, e *trace.Event) bool {
+	failed := e.Result == ops.NotOpen
+	if l == ops.Renewal || d.closed[o] && !failed {
+		d.reset(o, 1)
+	}
+	races := l != ops.Renewal && (d.closed[o] || !failed)
+	if !failed {
+		d.closed[o] = l == ops.Bound
+	}
+	return races
+}
+
+// access checks event number index, an access to bytes [lo, hi), against earlier accesses and remembers it.
+// before is what happened before it.
+func (d *Detector) access(e *trace.Event, index int, lo, hi uint64, k kind, before *hb.Clock) {
+	d.clock = before
 	d.epoch = d.engine.Epoch(e.Thread)
-	d.shadow.access(d, lo, lo+size, record{at: d.epoch, event: uint32(index), access: d.number(Access{e.Site, e.Op}), stack: e.Stack, thread: e.Thread, kind: k})
+	d.shadow.access(d, lo, hi, record{at: d.epoch, event: uint32(index), access: d.number(Access{e.Site, e.Op}), stack: e.Stack, thread: e.Thread, kind: k})
 	if d.memory > 0 && d.shadow.bytes > d.memory {
 		// Much of the shadow may have become free since: accesses to freed memory are
 		// dropped.
 		if d.shadow.bytes = d.shadow.size(); d.shadow.bytes > d.memory/4*3 {
-			d.full = d.events
+			d.full = index + 1
 			d.shadow = shadow{}
 		}
 	}
@@ -170,7 +229,7 @@ func (d *Detector) report(old, now *record, lo, hi uint64) {
 			Thread: side.thread, Op: r.Pair[i].Op, Site: r.Pair[i].Site, Object: r.Object, Size: r.Size, Stack: side.stack,
 		}
 	}
-	r.Order()
+	r.Normalize()
 	d.races = append(d.races, r)
 }
 

@@ -1,6 +1,8 @@
 // Package race finds the data races of an execution: two accesses to a common byte by different
 // threads, at least one of them a write and at least one not atomic, that happens-before does not
-// order. A free is a write of its whole block.
+// order. A free is a write of its whole block. An operation that begins or ends the lifetime of a
+// synchronisation object or a descriptor (init, destroy, close) also races with a use of it, and with plain
+// accesses to its first byte.
 //
 // Detector is a happens-before detector with epochs after FastTrack (Flanagan & Freund, PLDI 2009)
 // with a different guarantee. FastTrack finds a race on a variable if one exists; Detector finds

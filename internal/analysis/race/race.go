@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -40,8 +41,12 @@ func (r Race) Compare(o Race) int {
 	return cmp.Or(r.Pair[0].compare(o.Pair[0]), r.Pair[1].compare(o.Pair[1]))
 }
 
-// Order puts Pair in ascending order.
-func (r *Race) Order() {
+// Normalize puts Pair in ascending order, and makes the size unknown if one of the two is an operation on
+// a synchronisation object or descriptor, which accesses no particular bytes of it.
+func (r *Race) Normalize() {
+	if ops.LifetimeOf(r.Pair[0].Op) != ops.Apart || ops.LifetimeOf(r.Pair[1].Op) != ops.Apart {
+		r.Size, r.Witness[0].Size, r.Witness[1].Size = 0, 0, 0
+	}
 	if r.Pair[1].compare(r.Pair[0]) < 0 {
 		r.Pair[0], r.Pair[1] = r.Pair[1], r.Pair[0]
 	}
@@ -51,8 +56,16 @@ func (r *Race) Order() {
 // of one access by Pair.
 func (r Race) Before(o Race) int { return cmp.Or(cmp.Compare(r.Second, o.Second), r.Compare(o)) }
 
+// Place returns the bytes at which an event races.
+func Place(e *trace.Event) (trace.Object, uint32) {
+	if o, l := ops.Lifetimes(e); l != ops.Apart {
+		return o, 1
+	}
+	return e.Object, max(e.Size, 1)
+}
+
 // Sites returns the memory instructions of races, in ascending order, to be made scheduling points.
-// It omits atomics, which always are.
+// It omits all others, which always are.
 func Sites(races []Race) []trace.Site {
 	var sites []trace.Site
 	for _, r := range races {

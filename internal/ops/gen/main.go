@@ -49,7 +49,7 @@ var (
 		is   ops.Family
 	}{
 		{"OTHER", ops.NoObject}, {"MUTEX", ops.Mutex}, {"RWLOCK", ops.RWLock}, {"ONCE", ops.Once}, {"CONDITION", ops.Condition},
-		{"FUTEX", ops.Futex}, {"SEMAPHORE", ops.Semaphore}, {"BARRIER", ops.Barrier},
+		{"FUTEX", ops.Futex}, {"SEMAPHORE", ops.Semaphore}, {"BARRIER", ops.Barrier}, {"DESCRIPTOR", ops.Descriptor},
 	}
 	results = []struct {
 		name string
@@ -57,6 +57,7 @@ var (
 	}{
 		{"ZERO", ops.Zero}, {"ANY", ops.Any}, {"LOCKED", ops.Locked}, {"RELOCKED", ops.Relocked}, {"ONE", ops.One}, {"STARTED", ops.Started},
 	}
+	lifetimes = [...]string{ops.Apart: "NONE", ops.Use: "USE", ops.Bound: "BOUND", ops.Renewal: "RENEWAL"}
 )
 
 func header() []byte {
@@ -75,8 +76,12 @@ func header() []byte {
 	for _, r := range results {
 		fmt.Fprintf(&b, "  HD_OK_%s,\n", r.name)
 	}
+	fmt.Fprint(&b, "};\nenum hd_lifetime {\n")
+	for _, l := range lifetimes {
+		fmt.Fprintf(&b, "  HD_LIFE_%s,\n", l)
+	}
 	fmt.Fprint(&b, "};\n\n// wants: the operation is enabled once a signal is pending that the thread waits for.\n")
-	fmt.Fprint(&b, "struct hd_meaning { uint8_t does, of, ok, wants; };\nstatic const struct hd_meaning hd_meanings[HD_OP_COUNT] = {\n")
+	fmt.Fprint(&b, "struct hd_meaning { uint8_t does, of, ok, wants, life; };\nstatic const struct hd_meaning hd_meanings[HD_OP_COUNT] = {\n")
 	for op := range trace.Op(abi.OpCount) {
 		s := ops.Of(op)
 		if s.Op != op || op == trace.OpNone {
@@ -101,10 +106,11 @@ func header() []byte {
 		if s.Blocks == ops.UntilSignal {
 			wants = 1
 		}
-		if does == "NONE" && of == "OTHER" {
+		life := lifetimes[ops.LifetimeOf(op)]
+		if does == "NONE" && of == "OTHER" && life == "NONE" {
 			continue
 		}
-		fmt.Fprintf(&b, "  [%d] = { HD_DOES_%s, HD_OF_%s, HD_OK_%s, %d }, // %v\n", op, does, of, ok, wants, op)
+		fmt.Fprintf(&b, "  [%d] = { HD_DOES_%s, HD_OF_%s, HD_OK_%s, %d, HD_LIFE_%s }, // %v\n", op, does, of, ok, wants, life, op)
 	}
 	fmt.Fprint(&b, "};\n#endif\n")
 	return b.Bytes()

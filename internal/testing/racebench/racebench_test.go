@@ -45,6 +45,50 @@ int main(void) {
 }
 // CHECK: WARNING: ThreadSanitizer: data race
 `,
+	"closed.c": `// RUN: %clang_tsan -O1 %s -o %t && %deflake %run %t | FileCheck %s
+#include <pthread.h>
+#include <unistd.h>
+void __tsan_testonly_barrier_init(unsigned *, unsigned);
+void __tsan_testonly_barrier_wait(unsigned *);
+static unsigned barrier;
+static int fds[2];
+static void *work(void *arg) {
+  write(fds[1], "", 1);
+  __tsan_testonly_barrier_wait(&barrier);
+  return arg;
+}
+int main(void) {
+  pthread_t t;
+  pipe(fds);
+  __tsan_testonly_barrier_init(&barrier, 2);
+  pthread_create(&t, 0, work, 0);
+  __tsan_testonly_barrier_wait(&barrier);
+  close(fds[1]);
+  pthread_join(t, 0);
+  return 0;
+}
+// CHECK: WARNING: ThreadSanitizer: data race
+`,
+	"closed_after_read.c": `// RUN: %clang_tsan -O1 %s -o %t && %run %t 2>&1 | FileCheck %s
+#include <pthread.h>
+#include <unistd.h>
+static int fds[2];
+static void *work(void *arg) {
+  write(fds[1], "", 1);
+  return arg;
+}
+int main(void) {
+  pthread_t t;
+  char byte;
+  pipe(fds);
+  pthread_create(&t, 0, work, 0);
+  read(fds[0], &byte, 1);
+  close(fds[1]);
+  pthread_join(t, 0);
+  return 0;
+}
+// CHECK-NOT: WARNING: ThreadSanitizer: data race
+`,
 	"joined.cpp": `// RUN: %clangxx_tsan -O1 %s -o %t && %run %t 2>&1 | FileCheck %s
 #include <pthread.h>
 static int x;
@@ -100,6 +144,8 @@ func TestMeasure(t *testing.T) {
 	}
 	want := []row{
 		{Test: "annotated.c", Skipped: "ThreadSanitizer's own interface: AnnotateIgnoreReadsBegin"},
+		{Test: "closed.c", Expected: "data race", TSan: []string{"data race"}, Heddle: []string{"data race"}, Races: 1},
+		{Test: "closed_after_read.c"},
 		{Test: "joined.cpp"},
 		{Test: "racing.c", Expected: "data race", TSan: []string{"data race"}, Heddle: []string{"data race"}, Races: 1},
 	}

@@ -36,6 +36,28 @@ bool hd_is_constant(uint64_t address) {
   return hd_late && hd_known(address);
 }
 
+// Calls from the constructors of modules before hd_modules_list.
+enum { MOST_EARLY = 64 };
+static uint64_t early[MOST_EARLY];
+static uint32_t nearly;
+
+static struct hd_text *text_of(uint64_t pc) {
+  for (uint32_t i = 0; i < hd_ntexts; i++)
+    if (pc - hd_texts[i].lo < hd_texts[i].len) return &hd_texts[i];
+  return NULL;
+}
+
+void hd_hooks_called(uint64_t pc) {
+  struct hd_text *t = text_of(pc);
+  if (t) t->hooks = true;
+  else if (nearly < MOST_EARLY) early[nearly++] = pc;
+}
+
+bool hd_calls_hooks(uint64_t pc) {
+  const struct hd_text *t = text_of(pc);
+  return t && t->hooks;
+}
+
 // Reads the loader's record of a module. Returns false if the module has no code.
 bool hd_module_read(struct dl_phdr_info *info, struct hd_module *m) {
   hd_fill(m, 0, sizeof *m);
@@ -95,6 +117,8 @@ static int one(struct dl_phdr_info *info, size_t size, void *arg) {
     t->lo = m->text_lo;
     t->len = m->text_hi - m->text_lo;
     t->bits = hd_map(t->len / 8 + 1, "scheduling points");
+    t->hooks = hd_path_of_system(path);
+    for (uint32_t i = 0; i < nearly; i++) t->hooks |= early[i] - t->lo < t->len;
   }
   ++*count;
   return 0;

@@ -7,7 +7,7 @@
 #include "core/base.h"
 
 // ---- modules.c: modules loaded when main starts
-struct hd_text { uint64_t lo, len; uint8_t *bits; };
+struct hd_text { uint64_t lo, len; uint8_t *bits; bool hooks; /* see hd_calls_hooks */ };
 enum { HD_TEXTS = 64 + HD_MAX_LATE };
 extern HD_OWN struct hd_text hd_texts[HD_TEXTS];
 extern HD_OWN uint32_t hd_ntexts, hd_npoints;
@@ -27,6 +27,10 @@ static inline bool hd_is_point(uint64_t pc) {
   return false;
 }
 void hd_modules_list(void);
+void hd_hooks_called(uint64_t pc);  // the module that pc lies in was compiled with access hooks
+// Reports whether a call at pc is made by a module with access hooks, or for one by a library of the
+// compiler's, whose own synchronisation the runtime knows.
+bool hd_calls_hooks(uint64_t pc);
 // Reports whether the text of the program, or of a library that is not part of the system, contains
 // code that matches; match may read 3 bytes. Stores the module's path in *path unless path is NULL.
 bool hd_program_contains(bool (*match)(const uint8_t code[3]), const char **path);

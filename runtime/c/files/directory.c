@@ -108,7 +108,7 @@ HD_EXPORT struct dirent *readdir(DIR *dir) {
 }
 HD_EXPORT struct dirent64 *readdir64(DIR *dir) { return (struct dirent64 *)readdir(dir); }
 HD_INTERPOSE(int, closedir, (DIR *dir), (dir)) {
-  hd_io_only_point(HD_OP_FD_CLOSE, HD_RA);
+  hd_io_done(hd_io_point(HD_OP_FD_CLOSE, HD_RA, 0, dir ? dirfd(dir) : -1, 0, NULL), 0, 0);
   struct listing *l = listing_of(dir);
   if (l) {
     empty(l);

@@ -143,7 +143,7 @@ HD_EXPORT int fclose(FILE *f) {
   if (!hd_active()) return REAL(fclose)(f);
   int r;
   if (hd_stdio_close(f, HD_RA, &r)) return r;
-  hd_io_only_point(HD_OP_FD_CLOSE, HD_RA);
+  hd_io_done(hd_io_point(HD_OP_FD_CLOSE, HD_RA, 0, f->_fileno, 0, NULL), 0, 0);
   return REAL(fclose)(f);
 }
 

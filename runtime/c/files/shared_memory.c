@@ -58,6 +58,7 @@ HD_INTERPOSE(int, shmget, (key_t key, size_t size, int flags), (key, size, flags
   hd.cur->pend.pc = HD_RA;
   hd_require_isolation(HD_ISOLATION_FORK, "shmget");
   struct hd_thread *t = hd_op(HD_OP_FD_CTL, HD_RA, 0);
+  t->pend.aux = ~0u; // no descriptor
   bool create = key == IPC_PRIVATE || flags & IPC_CREAT;
   long id = hd_sys(SYS_shmget, key, size, create && key != IPC_PRIVATE ? flags | IPC_EXCL : flags);
   bool made = create && id >= 0;

@@ -334,6 +334,7 @@ HD_EXPORT void __tsan_func_exit(void) {
 HD_EXPORT void __tsan_init(void) {
   if (hd_controlled()) hd_shm->instrumented = HD_INSTR_TSAN;
   if (hd_loading) hd_late_look(); // a module's first constructor
+  hd_hooks_called(HD_RA);
 }
 HD_EXPORT void __tsan_ignore_thread_begin(void) {}
 HD_EXPORT void __tsan_ignore_thread_end(void) {}

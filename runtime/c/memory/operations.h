@@ -57,6 +57,7 @@ enum hd_family {
   HD_OF_FUTEX,
   HD_OF_SEMAPHORE,
   HD_OF_BARRIER,
+  HD_OF_DESCRIPTOR,
 };
 enum hd_success {
   HD_OK_ZERO,
@@ -66,110 +67,117 @@ enum hd_success {
   HD_OK_ONE,
   HD_OK_STARTED,
 };
+enum hd_lifetime {
+  HD_LIFE_NONE,
+  HD_LIFE_USE,
+  HD_LIFE_BOUND,
+  HD_LIFE_RENEWAL,
+};
 
 // wants: the operation is enabled once a signal is pending that the thread waits for.
-struct hd_meaning { uint8_t does, of, ok, wants; };
+struct hd_meaning { uint8_t does, of, ok, wants, life; };
 static const struct hd_meaning hd_meanings[HD_OP_COUNT] = {
-  [2] = { HD_DOES_FINISH, HD_OF_OTHER, HD_OK_ZERO, 0 }, // end
-  [3] = { HD_DOES_CREATE, HD_OF_OTHER, HD_OK_ZERO, 0 }, // pthread_create
-  [4] = { HD_DOES_JOIN, HD_OF_OTHER, HD_OK_ZERO, 0 }, // pthread_join
-  [16] = { HD_DOES_INIT, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // mutex init
-  [17] = { HD_DOES_DESTROY, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // mutex destroy
-  [18] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0 }, // lock
-  [19] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0 }, // trylock
-  [20] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0 }, // timedlock
-  [21] = { HD_DOES_RELEASE, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // unlock
-  [24] = { HD_DOES_INIT, HD_OF_CONDITION, HD_OK_ZERO, 0 }, // cond init
-  [25] = { HD_DOES_DESTROY, HD_OF_CONDITION, HD_OK_ZERO, 0 }, // cond destroy
-  [26] = { HD_DOES_WAIT, HD_OF_CONDITION, HD_OK_ZERO, 0 }, // cond wait
-  [27] = { HD_DOES_RESUME, HD_OF_CONDITION, HD_OK_RELOCKED, 0 }, // cond wake
-  [28] = { HD_DOES_WAKE_ONE, HD_OF_CONDITION, HD_OK_ZERO, 0 }, // cond signal
-  [29] = { HD_DOES_WAKE_ALL, HD_OF_CONDITION, HD_OK_ZERO, 0 }, // cond broadcast
-  [32] = { HD_DOES_INIT, HD_OF_SEMAPHORE, HD_OK_ZERO, 0 }, // sem init
-  [33] = { HD_DOES_DESTROY, HD_OF_SEMAPHORE, HD_OK_ZERO, 0 }, // sem destroy
-  [34] = { HD_DOES_DOWN, HD_OF_SEMAPHORE, HD_OK_ZERO, 0 }, // sem wait
-  [35] = { HD_DOES_DOWN, HD_OF_SEMAPHORE, HD_OK_ZERO, 0 }, // sem trywait
-  [36] = { HD_DOES_DOWN, HD_OF_SEMAPHORE, HD_OK_ZERO, 0 }, // sem timedwait
-  [37] = { HD_DOES_UP, HD_OF_SEMAPHORE, HD_OK_ZERO, 0 }, // sem post
-  [38] = { HD_DOES_NONE, HD_OF_SEMAPHORE, HD_OK_ZERO, 0 }, // sem getvalue
-  [39] = { HD_DOES_NONE, HD_OF_SEMAPHORE, HD_OK_ZERO, 0 }, // sem open
-  [40] = { HD_DOES_INIT, HD_OF_BARRIER, HD_OK_ZERO, 0 }, // barrier init
-  [41] = { HD_DOES_DESTROY, HD_OF_BARRIER, HD_OK_ZERO, 0 }, // barrier destroy
-  [42] = { HD_DOES_ARRIVE, HD_OF_BARRIER, HD_OK_ANY, 0 }, // barrier wait
-  [43] = { HD_DOES_DEPART, HD_OF_BARRIER, HD_OK_ANY, 0 }, // barrier leave
-  [44] = { HD_DOES_BEGIN, HD_OF_ONCE, HD_OK_ZERO, 0 }, // once
-  [45] = { HD_DOES_RELEASE, HD_OF_ONCE, HD_OK_ZERO, 0 }, // once done
-  [46] = { HD_DOES_NONE, HD_OF_SEMAPHORE, HD_OK_ZERO, 0 }, // sem close
-  [47] = { HD_DOES_NONE, HD_OF_SEMAPHORE, HD_OK_ZERO, 0 }, // sem unlink
-  [48] = { HD_DOES_INIT, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // rwlock init
-  [49] = { HD_DOES_DESTROY, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // rwlock destroy
-  [50] = { HD_DOES_ACQUIRE_SHARED, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // read lock
-  [51] = { HD_DOES_ACQUIRE, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // write lock
-  [52] = { HD_DOES_ACQUIRE_SHARED, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // try read lock
-  [53] = { HD_DOES_ACQUIRE, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // try write lock
-  [54] = { HD_DOES_RELEASE, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // rw unlock
-  [56] = { HD_DOES_INIT, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // spin init
-  [57] = { HD_DOES_DESTROY, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // spin destroy
-  [58] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0 }, // spin lock
-  [59] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0 }, // spin trylock
-  [60] = { HD_DOES_RELEASE, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // spin unlock
-  [68] = { HD_DOES_WAIT, HD_OF_FUTEX, HD_OK_ZERO, 0 }, // futex wait
-  [69] = { HD_DOES_RESUME, HD_OF_FUTEX, HD_OK_ZERO, 0 }, // futex wakeup
-  [70] = { HD_DOES_WAKE_SOME, HD_OF_FUTEX, HD_OK_ZERO, 0 }, // futex wake
-  [72] = { HD_DOES_SEND, HD_OF_OTHER, HD_OK_ZERO, 0 }, // signal send
-  [73] = { HD_DOES_TAKE, HD_OF_OTHER, HD_OK_ZERO, 1 }, // signal wait
-  [84] = { HD_DOES_ATOMIC_READ, HD_OF_OTHER, HD_OK_ZERO, 0 }, // atomic load
-  [85] = { HD_DOES_ATOMIC_WRITE, HD_OF_OTHER, HD_OK_ANY, 0 }, // atomic store
-  [86] = { HD_DOES_EXCHANGE, HD_OF_OTHER, HD_OK_ANY, 0 }, // atomic rmw
-  [87] = { HD_DOES_COMPARE, HD_OF_OTHER, HD_OK_ONE, 0 }, // atomic cas
-  [88] = { HD_DOES_FENCE, HD_OF_OTHER, HD_OK_ZERO, 0 }, // fence
-  [96] = { HD_DOES_ACQUIRE_SHARED, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // timed read lock
-  [97] = { HD_DOES_ACQUIRE, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // timed write lock
-  [98] = { HD_DOES_NONE, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // write lock queue
-  [100] = { HD_DOES_ABANDON, HD_OF_MUTEX, HD_OK_ANY, 0 }, // owner died
-  [101] = { HD_DOES_NONE, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // mutex consistent
-  [104] = { HD_DOES_CANCEL, HD_OF_OTHER, HD_OK_ZERO, 0 }, // pthread_cancel
-  [112] = { HD_DOES_INIT, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // omp_init_lock
-  [113] = { HD_DOES_DESTROY, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // omp_destroy_lock
-  [114] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0 }, // omp lock
-  [115] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0 }, // omp_test_lock
-  [116] = { HD_DOES_RELEASE, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // omp unlock
-  [128] = { HD_DOES_LEAVE, HD_OF_CONDITION, HD_OK_ZERO, 0 }, // cond timeout
-  [129] = { HD_DOES_LEAVE, HD_OF_CONDITION, HD_OK_ZERO, 0 }, // spurious wakeup
-  [130] = { HD_DOES_TAKE, HD_OF_OTHER, HD_OK_ANY, 0 }, // signal delivered
-  [131] = { HD_DOES_TAKE, HD_OF_OTHER, HD_OK_ANY, 0 }, // signal interrupts
-  [132] = { HD_DOES_RETURN, HD_OF_OTHER, HD_OK_ZERO, 0 }, // handler ends
-  [138] = { HD_DOES_ARM, HD_OF_OTHER, HD_OK_ZERO, 0 }, // timer set
-  [139] = { HD_DOES_EXPIRE, HD_OF_OTHER, HD_OK_ZERO, 0 }, // timer expires
-  [161] = { HD_DOES_RECEIVE, HD_OF_OTHER, HD_OK_ZERO, 0 }, // fd read
-  [162] = { HD_DOES_TRANSMIT, HD_OF_OTHER, HD_OK_STARTED, 0 }, // fd write
-  [163] = { HD_DOES_POLL, HD_OF_OTHER, HD_OK_ZERO, 0 }, // fd poll
-  [164] = { HD_DOES_CLOSE, HD_OF_OTHER, HD_OK_STARTED, 0 }, // fd close
-  [165] = { HD_DOES_CLOSE, HD_OF_OTHER, HD_OK_STARTED, 0 }, // fd shutdown
-  [166] = { HD_DOES_CONTROL, HD_OF_OTHER, HD_OK_STARTED, 0 }, // fd listen
-  [167] = { HD_DOES_CONNECT, HD_OF_OTHER, HD_OK_STARTED, 0 }, // fd connect
-  [168] = { HD_DOES_ACCEPT, HD_OF_OTHER, HD_OK_ZERO, 0 }, // fd accept
-  [169] = { HD_DOES_CONTROL, HD_OF_OTHER, HD_OK_STARTED, 0 }, // fd control
-  [256] = { HD_DOES_CREATE, HD_OF_OTHER, HD_OK_ZERO, 0 }, // go
-  [268] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // Mutex.Lock
-  [269] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // Mutex.TryLock
-  [270] = { HD_DOES_RELEASE, HD_OF_MUTEX, HD_OK_ZERO, 0 }, // Mutex.Unlock
-  [272] = { HD_DOES_ACQUIRE_SHARED, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // RWMutex.RLock
-  [273] = { HD_DOES_ACQUIRE_SHARED, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // RWMutex.TryRLock
-  [274] = { HD_DOES_NONE, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // RWMutex.RUnlock
-  [275] = { HD_DOES_ACQUIRE, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // RWMutex.Lock
-  [276] = { HD_DOES_ACQUIRE, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // RWMutex.TryLock
-  [277] = { HD_DOES_RELEASE, HD_OF_RWLOCK, HD_OK_ZERO, 0 }, // RWMutex.Unlock
-  [281] = { HD_DOES_WAIT, HD_OF_OTHER, HD_OK_ZERO, 0 }, // WaitGroup.Wait
-  [284] = { HD_DOES_WAIT, HD_OF_CONDITION, HD_OK_ZERO, 0 }, // Cond.Wait
-  [285] = { HD_DOES_WAKE_ONE, HD_OF_CONDITION, HD_OK_ZERO, 0 }, // Cond.Signal
-  [286] = { HD_DOES_WAKE_ALL, HD_OF_CONDITION, HD_OK_ZERO, 0 }, // Cond.Broadcast
-  [288] = { HD_DOES_BEGIN, HD_OF_ONCE, HD_OK_ZERO, 0 }, // Once.Do
-  [297] = { HD_DOES_ARM, HD_OF_OTHER, HD_OK_ZERO, 0 }, // timer stop
-  [298] = { HD_DOES_ARM, HD_OF_OTHER, HD_OK_ZERO, 0 }, // timer start
-  [308] = { HD_DOES_OBSERVE, HD_OF_OTHER, HD_OK_ZERO, 0 }, // acquire
-  [309] = { HD_DOES_PUBLISH, HD_OF_OTHER, HD_OK_ZERO, 0 }, // release
-  [310] = { HD_DOES_MERGE, HD_OF_OTHER, HD_OK_ZERO, 0 }, // release merge
-  [311] = { HD_DOES_RENEW, HD_OF_OTHER, HD_OK_ZERO, 0 }, // release acquire
+  [2] = { HD_DOES_FINISH, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // end
+  [3] = { HD_DOES_CREATE, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // pthread_create
+  [4] = { HD_DOES_JOIN, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // pthread_join
+  [16] = { HD_DOES_INIT, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // mutex init
+  [17] = { HD_DOES_DESTROY, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // mutex destroy
+  [18] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0, HD_LIFE_USE }, // lock
+  [19] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0, HD_LIFE_USE }, // trylock
+  [20] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0, HD_LIFE_USE }, // timedlock
+  [21] = { HD_DOES_RELEASE, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_USE }, // unlock
+  [24] = { HD_DOES_INIT, HD_OF_CONDITION, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // cond init
+  [25] = { HD_DOES_DESTROY, HD_OF_CONDITION, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // cond destroy
+  [26] = { HD_DOES_WAIT, HD_OF_CONDITION, HD_OK_ZERO, 0, HD_LIFE_USE }, // cond wait
+  [27] = { HD_DOES_RESUME, HD_OF_CONDITION, HD_OK_RELOCKED, 0, HD_LIFE_NONE }, // cond wake
+  [28] = { HD_DOES_WAKE_ONE, HD_OF_CONDITION, HD_OK_ZERO, 0, HD_LIFE_USE }, // cond signal
+  [29] = { HD_DOES_WAKE_ALL, HD_OF_CONDITION, HD_OK_ZERO, 0, HD_LIFE_USE }, // cond broadcast
+  [32] = { HD_DOES_INIT, HD_OF_SEMAPHORE, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // sem init
+  [33] = { HD_DOES_DESTROY, HD_OF_SEMAPHORE, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // sem destroy
+  [34] = { HD_DOES_DOWN, HD_OF_SEMAPHORE, HD_OK_ZERO, 0, HD_LIFE_USE }, // sem wait
+  [35] = { HD_DOES_DOWN, HD_OF_SEMAPHORE, HD_OK_ZERO, 0, HD_LIFE_USE }, // sem trywait
+  [36] = { HD_DOES_DOWN, HD_OF_SEMAPHORE, HD_OK_ZERO, 0, HD_LIFE_USE }, // sem timedwait
+  [37] = { HD_DOES_UP, HD_OF_SEMAPHORE, HD_OK_ZERO, 0, HD_LIFE_USE }, // sem post
+  [38] = { HD_DOES_NONE, HD_OF_SEMAPHORE, HD_OK_ZERO, 0, HD_LIFE_USE }, // sem getvalue
+  [39] = { HD_DOES_NONE, HD_OF_SEMAPHORE, HD_OK_ZERO, 0, HD_LIFE_NONE }, // sem open
+  [40] = { HD_DOES_INIT, HD_OF_BARRIER, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // barrier init
+  [41] = { HD_DOES_DESTROY, HD_OF_BARRIER, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // barrier destroy
+  [42] = { HD_DOES_ARRIVE, HD_OF_BARRIER, HD_OK_ANY, 0, HD_LIFE_USE }, // barrier wait
+  [43] = { HD_DOES_DEPART, HD_OF_BARRIER, HD_OK_ANY, 0, HD_LIFE_NONE }, // barrier leave
+  [44] = { HD_DOES_BEGIN, HD_OF_ONCE, HD_OK_ZERO, 0, HD_LIFE_NONE }, // once
+  [45] = { HD_DOES_RELEASE, HD_OF_ONCE, HD_OK_ZERO, 0, HD_LIFE_NONE }, // once done
+  [46] = { HD_DOES_NONE, HD_OF_SEMAPHORE, HD_OK_ZERO, 0, HD_LIFE_NONE }, // sem close
+  [47] = { HD_DOES_NONE, HD_OF_SEMAPHORE, HD_OK_ZERO, 0, HD_LIFE_NONE }, // sem unlink
+  [48] = { HD_DOES_INIT, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // rwlock init
+  [49] = { HD_DOES_DESTROY, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // rwlock destroy
+  [50] = { HD_DOES_ACQUIRE_SHARED, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_USE }, // read lock
+  [51] = { HD_DOES_ACQUIRE, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_USE }, // write lock
+  [52] = { HD_DOES_ACQUIRE_SHARED, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_USE }, // try read lock
+  [53] = { HD_DOES_ACQUIRE, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_USE }, // try write lock
+  [54] = { HD_DOES_RELEASE, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_USE }, // rw unlock
+  [56] = { HD_DOES_INIT, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // spin init
+  [57] = { HD_DOES_DESTROY, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // spin destroy
+  [58] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0, HD_LIFE_USE }, // spin lock
+  [59] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0, HD_LIFE_USE }, // spin trylock
+  [60] = { HD_DOES_RELEASE, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_USE }, // spin unlock
+  [68] = { HD_DOES_WAIT, HD_OF_FUTEX, HD_OK_ZERO, 0, HD_LIFE_NONE }, // futex wait
+  [69] = { HD_DOES_RESUME, HD_OF_FUTEX, HD_OK_ZERO, 0, HD_LIFE_NONE }, // futex wakeup
+  [70] = { HD_DOES_WAKE_SOME, HD_OF_FUTEX, HD_OK_ZERO, 0, HD_LIFE_NONE }, // futex wake
+  [72] = { HD_DOES_SEND, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // signal send
+  [73] = { HD_DOES_TAKE, HD_OF_OTHER, HD_OK_ZERO, 1, HD_LIFE_NONE }, // signal wait
+  [84] = { HD_DOES_ATOMIC_READ, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // atomic load
+  [85] = { HD_DOES_ATOMIC_WRITE, HD_OF_OTHER, HD_OK_ANY, 0, HD_LIFE_NONE }, // atomic store
+  [86] = { HD_DOES_EXCHANGE, HD_OF_OTHER, HD_OK_ANY, 0, HD_LIFE_NONE }, // atomic rmw
+  [87] = { HD_DOES_COMPARE, HD_OF_OTHER, HD_OK_ONE, 0, HD_LIFE_NONE }, // atomic cas
+  [88] = { HD_DOES_FENCE, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // fence
+  [96] = { HD_DOES_ACQUIRE_SHARED, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_USE }, // timed read lock
+  [97] = { HD_DOES_ACQUIRE, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_USE }, // timed write lock
+  [98] = { HD_DOES_NONE, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_NONE }, // write lock queue
+  [100] = { HD_DOES_ABANDON, HD_OF_MUTEX, HD_OK_ANY, 0, HD_LIFE_NONE }, // owner died
+  [101] = { HD_DOES_NONE, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_NONE }, // mutex consistent
+  [104] = { HD_DOES_CANCEL, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // pthread_cancel
+  [112] = { HD_DOES_INIT, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // omp_init_lock
+  [113] = { HD_DOES_DESTROY, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_BOUND }, // omp_destroy_lock
+  [114] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0, HD_LIFE_USE }, // omp lock
+  [115] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_LOCKED, 0, HD_LIFE_USE }, // omp_test_lock
+  [116] = { HD_DOES_RELEASE, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_USE }, // omp unlock
+  [128] = { HD_DOES_LEAVE, HD_OF_CONDITION, HD_OK_ZERO, 0, HD_LIFE_NONE }, // cond timeout
+  [129] = { HD_DOES_LEAVE, HD_OF_CONDITION, HD_OK_ZERO, 0, HD_LIFE_NONE }, // spurious wakeup
+  [130] = { HD_DOES_TAKE, HD_OF_OTHER, HD_OK_ANY, 0, HD_LIFE_NONE }, // signal delivered
+  [131] = { HD_DOES_TAKE, HD_OF_OTHER, HD_OK_ANY, 0, HD_LIFE_NONE }, // signal interrupts
+  [132] = { HD_DOES_RETURN, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // handler ends
+  [138] = { HD_DOES_ARM, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // timer set
+  [139] = { HD_DOES_EXPIRE, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // timer expires
+  [160] = { HD_DOES_NONE, HD_OF_DESCRIPTOR, HD_OK_ZERO, 0, HD_LIFE_RENEWAL }, // fd open
+  [161] = { HD_DOES_RECEIVE, HD_OF_DESCRIPTOR, HD_OK_ZERO, 0, HD_LIFE_USE }, // fd read
+  [162] = { HD_DOES_TRANSMIT, HD_OF_DESCRIPTOR, HD_OK_STARTED, 0, HD_LIFE_USE }, // fd write
+  [163] = { HD_DOES_POLL, HD_OF_DESCRIPTOR, HD_OK_ZERO, 0, HD_LIFE_NONE }, // fd poll
+  [164] = { HD_DOES_CLOSE, HD_OF_DESCRIPTOR, HD_OK_STARTED, 0, HD_LIFE_BOUND }, // fd close
+  [165] = { HD_DOES_CLOSE, HD_OF_DESCRIPTOR, HD_OK_STARTED, 0, HD_LIFE_USE }, // fd shutdown
+  [166] = { HD_DOES_CONTROL, HD_OF_DESCRIPTOR, HD_OK_STARTED, 0, HD_LIFE_USE }, // fd listen
+  [167] = { HD_DOES_CONNECT, HD_OF_DESCRIPTOR, HD_OK_STARTED, 0, HD_LIFE_USE }, // fd connect
+  [168] = { HD_DOES_ACCEPT, HD_OF_DESCRIPTOR, HD_OK_ZERO, 0, HD_LIFE_USE }, // fd accept
+  [169] = { HD_DOES_CONTROL, HD_OF_DESCRIPTOR, HD_OK_STARTED, 0, HD_LIFE_USE }, // fd control
+  [256] = { HD_DOES_CREATE, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // go
+  [268] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_NONE }, // Mutex.Lock
+  [269] = { HD_DOES_ACQUIRE, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_NONE }, // Mutex.TryLock
+  [270] = { HD_DOES_RELEASE, HD_OF_MUTEX, HD_OK_ZERO, 0, HD_LIFE_NONE }, // Mutex.Unlock
+  [272] = { HD_DOES_ACQUIRE_SHARED, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_NONE }, // RWMutex.RLock
+  [273] = { HD_DOES_ACQUIRE_SHARED, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_NONE }, // RWMutex.TryRLock
+  [274] = { HD_DOES_NONE, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_NONE }, // RWMutex.RUnlock
+  [275] = { HD_DOES_ACQUIRE, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_NONE }, // RWMutex.Lock
+  [276] = { HD_DOES_ACQUIRE, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_NONE }, // RWMutex.TryLock
+  [277] = { HD_DOES_RELEASE, HD_OF_RWLOCK, HD_OK_ZERO, 0, HD_LIFE_NONE }, // RWMutex.Unlock
+  [281] = { HD_DOES_WAIT, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // WaitGroup.Wait
+  [284] = { HD_DOES_WAIT, HD_OF_CONDITION, HD_OK_ZERO, 0, HD_LIFE_NONE }, // Cond.Wait
+  [285] = { HD_DOES_WAKE_ONE, HD_OF_CONDITION, HD_OK_ZERO, 0, HD_LIFE_NONE }, // Cond.Signal
+  [286] = { HD_DOES_WAKE_ALL, HD_OF_CONDITION, HD_OK_ZERO, 0, HD_LIFE_NONE }, // Cond.Broadcast
+  [288] = { HD_DOES_BEGIN, HD_OF_ONCE, HD_OK_ZERO, 0, HD_LIFE_NONE }, // Once.Do
+  [297] = { HD_DOES_ARM, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // timer stop
+  [298] = { HD_DOES_ARM, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // timer start
+  [308] = { HD_DOES_OBSERVE, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // acquire
+  [309] = { HD_DOES_PUBLISH, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // release
+  [310] = { HD_DOES_MERGE, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // release merge
+  [311] = { HD_DOES_RENEW, HD_OF_OTHER, HD_OK_ZERO, 0, HD_LIFE_NONE }, // release acquire
 };
 #endif

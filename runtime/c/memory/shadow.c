@@ -9,6 +9,7 @@
 #include "core/rings.h"
 #include "core/stacks.h"
 #include "memory/heap.h"
+#include "memory/operations.h"
 #include "memory/shadow.h"
 
 // Addresses are an optimisation only; see hd_map_at.
@@ -61,12 +62,13 @@ static uint32_t *source_table; // 1 + number, open addressing by key
 static uint32_t source_slots;
 
 // ---- sets
-enum kind { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE };
+enum kind { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, LIFETIME /* it begins or ends that of an object */ };
 static const uint8_t conflicts[] = { // sets of kinds, as bits
-  [PLAIN_READ] = 1 << PLAIN_WRITE | 1 << ATOMIC_WRITE,
-  [PLAIN_WRITE] = 1 << PLAIN_READ | 1 << PLAIN_WRITE | 1 << ATOMIC_READ | 1 << ATOMIC_WRITE,
-  [ATOMIC_READ] = 1 << PLAIN_WRITE,
-  [ATOMIC_WRITE] = 1 << PLAIN_READ | 1 << PLAIN_WRITE,
+  [PLAIN_READ] = 1 << PLAIN_WRITE | 1 << ATOMIC_WRITE | 1 << LIFETIME,
+  [PLAIN_WRITE] = 1 << PLAIN_READ | 1 << PLAIN_WRITE | 1 << ATOMIC_READ | 1 << ATOMIC_WRITE | 1 << LIFETIME,
+  [ATOMIC_READ] = 1 << PLAIN_WRITE | 1 << LIFETIME,
+  [ATOMIC_WRITE] = 1 << PLAIN_READ | 1 << PLAIN_WRITE | 1 << LIFETIME,
+  [LIFETIME] = 1 << PLAIN_READ | 1 << PLAIN_WRITE | 1 << ATOMIC_READ | 1 << ATOMIC_WRITE | 1 << LIFETIME,
 };
 
 // An access that later accesses can race with.
@@ -418,10 +420,14 @@ static HD_COLD void report(struct hd_thread *t, const struct record *old, const 
   hd_out(HD_REC_RACE, &race, sizeof race);
 }
 
+// What happened before the access, NULL: the thread's clock.
+static const struct hd_clock *happened;
+
 // Performs the step of an access from a set: reports races, and returns the resulting set.
 static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *r, uint64_t granule) {
   struct set *s = set_of(number);
   static struct record next[MOST + 2];
+  const struct hd_clock *before = HD_UNLIKELY(happened != NULL) ? happened : &t->order->clock;
   uint32_t n = 0, had = s ? s->n : 0;
   for (uint32_t i = 0; i < had; i++) {
     const struct record *o = &s->records[i];
@@ -430,7 +436,7 @@ static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *
   for (uint32_t i = 0; i < had; i++) {
     const struct record *o = &s->records[i];
     if (!(o->mask & r->mask)) continue;
-    if (conflicts[r->kind] >> o->kind & 1 && !hd_clock_covers(&t->order->clock, o->at)) report(t, o, r, granule, false);
+    if (conflicts[r->kind] >> o->kind & 1 && !hd_clock_covers(before, o->at)) report(t, o, r, granule, false);
     if (HD_UNLIKELY(hd.handlers) && o->depth != r->depth && o->thread == r->thread && r->kind <= PLAIN_WRITE && o->kind <= PLAIN_WRITE && (r->kind == PLAIN_WRITE || o->kind == PLAIN_WRITE))
       report(t, o, r, granule, true);
   }
@@ -614,6 +620,12 @@ void hd_shadow_atomic(struct hd_thread *t, int32_t result) {
   if ((o->tick = tick)) t->serial = 0;
 }
 
+void hd_shadow_lifetime(struct hd_thread *t, uint64_t object, bool bound, const struct hd_clock *before) {
+  happened = before;
+  access(t, object, 1, t->pend.op, t->pend.pc, bound ? LIFETIME : ATOMIC_READ, false);
+  happened = NULL;
+}
+
 void hd_shadow_reset(uint64_t addr, uint64_t size) {
   for (uint64_t end = addr + size; addr < end;) {
     uint64_t stop = ((addr >> HD_LEAF_BITS) + 1) << HD_LEAF_BITS;
@@ -640,6 +652,7 @@ uint64_t hd_shadow_report(void) {
   uint32_t n = 0;
   uint64_t all = 0;
   for (uint32_t i = 0; i < nsources; i++) {
+    if (hd_meanings[sources[i].op].life) continue;
     all += sources[i].count;
     if (sources[i].op < HD_OP_READ || sources[i].op > HD_OP_WRITE_RANGE) continue;
     block[n++] = (struct hd_profile){ .pc = hd_name(sources[i].pc), .count = sources[i].count };

@@ -114,6 +114,9 @@ bool hd_shadow_full(void);              // the budget is exhausted
 // Called before (arrive) and after (atomic) hd_order_event if the pending operation is an atomic access.
 void hd_shadow_arrive(struct hd_thread *t);
 void hd_shadow_atomic(struct hd_thread *t, int32_t result);
+// The pending operation begins or ends the lifetime of object (bound), or uses it. before is what happened
+// before it.
+void hd_shadow_lifetime(struct hd_thread *t, uint64_t object, bool bound, const struct hd_clock *before);
 void hd_shadow_reset(uint64_t addr, uint64_t size);  // forgets accesses to this memory, whose contents are new
 uint64_t hd_shadow_report(void);        // sends the profile, and returns the number of accesses
 #endif

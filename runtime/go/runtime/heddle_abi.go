@@ -209,6 +209,7 @@ const (
 	hdFdExternal = 7
 	hdFdLoader   = 8
 	hdFdTried    = 9
+	hdFdNumber   = 10
 )
 
 // enum hd_loader_lock
@@ -222,6 +223,7 @@ const (
 	hdFdObjectBit = 44
 	hdFdKindShift = 40
 	hdFdShift     = 28
+	hdFdNumbers   = 4096
 )
 
 // enum hd_region
