@@ -16,7 +16,7 @@ static struct hd_event block[BLOCK];
 static uint32_t n;
 static struct hd_event *unsettled; // a write in block whose new value is not known yet
 static uint64_t unsettled_at;      // its address
-bool hd_event_copying;
+static bool copying;               // since the unsettled write, its thread has made an access that may be the read of a copy
 static uint64_t nevents; // of this execution
 
 void hd_event_begin(void) {
@@ -58,8 +58,8 @@ uint64_t hd_content(uint16_t op, uint64_t addr, uint32_t size, uint64_t *aux) {
   return hash | 1;
 }
 
-// The hook of a write runs before the write itself. The write has happened by the next event,
-// and before the program can release the memory.
+// The hook of a write runs before the write itself. The write has happened by the next event or access of its
+// thread, and before the program can release the memory.
 void hd_event_settle(void) {
   if (HD_UNLIKELY(hd_inject_open)) hd_inject_close();
   if (!unsettled) return;
@@ -72,7 +72,11 @@ void hd_event_settle(void) {
 // The write faulted: it never happens, and its address must not be read.
 void hd_event_forget(void) {
   unsettled = NULL;
-  hd_event_copying = false;
+  copying = false;
+  if (hd.write_open) {
+    hd.write_open = false;
+    hd_accesses_changed();
+  }
 }
 
 void hd_event_flush(void) {
@@ -88,16 +92,19 @@ void hd_event_slot(const struct hd_thread *t) {
   block[n++] = (struct hd_event){ .thread = t->number, .value = t->index };
 }
 
-// Reports whether t's pending operation, at the event after the unsettled write, may be the read of a
-// struct's copy: gcc calls the hook of the write, then that of the read, and then copies.
-bool hd_event_copies(const struct hd_thread *t) {
-  return unsettled && !hd_event_copying && unsettled->thread == t->number && unsettled->size == t->pend.size &&
-         t->pend.op == (unsettled->op == HD_OP_WRITE ? HD_OP_READ : HD_OP_READ_RANGE);
+// Of a struct's copy gcc calls the hook of the write, then that of the read, and then copies.
+bool hd_event_copies(const struct hd_thread *t, uint64_t size, uint16_t op) {
+  return unsettled && !copying && unsettled->thread == t->number && unsettled->size == size &&
+         op == (unsettled->op == HD_OP_WRITE ? HD_OP_READ : HD_OP_READ_RANGE);
+}
+
+void hd_event_passes(const struct hd_thread *t, uint64_t size, uint16_t op) {
+  if (hd_event_copies(t, size, op)) copying = true;
+  else hd_event_settle();
 }
 
 void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
-  if (hd_event_copies(t)) hd_event_copying = true;
-  else hd_event_settle();
+  hd_event_passes(t, t->pend.size, t->pend.op);
   if (HD_UNLIKELY(hd_loading)) hd_late_look(); // so that a constructor's calls have names
   uint32_t ext = hd.nwords > 1 ? (hd.nwords - 1 + 7) / 8 : 0; // further words of enabled, in units of events
   bool write = (t->pend.op == HD_OP_WRITE || t->pend.op == HD_OP_WRITE_RANGE) && t->pend.size && (hd.values || t->pend.size <= 8);
@@ -121,6 +128,8 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   if (write) {
     unsettled = e;
     unsettled_at = t->pend.obj;
+    hd.write_open = true;
+    hd_accesses_changed();
   }
   if (ext) {
     uint64_t *words = (uint64_t *)&block[n];

@@ -9,14 +9,13 @@ void hd_event_slot(const struct hd_thread *t); // t owns its slot from this even
 void hd_event_flush(void);
 uint64_t hd_events_sent(void); // events of this execution so far
 void hd_event_settle(void);                   // reads back the value of the last write
-// The event before the last one is a write whose value may still come: see hd_event_settle, which
-// a caller that skips an event calls then.
-extern bool hd_event_copying;
+// Called before an access without an event while hd.write_open is set: the access may write there again.
+void hd_event_passes(const struct hd_thread *t, uint64_t size, uint16_t op);
 // What an event of an access says of the memory in an execution with values: aux is the second half of 16
 // bytes. Of a range of more than 8 bytes the value is a hash, never 0. Half and hash are the same wherever the
 // program and its memory lie: see event.c.
 uint64_t hd_content(uint16_t op, uint64_t addr, uint32_t size, uint64_t *aux);
-bool hd_event_copies(const struct hd_thread *t); // t's pending operation may be the read of such a copy
+bool hd_event_copies(const struct hd_thread *t, uint64_t size, uint16_t op); // t's next access may be the read of a struct's copy, whose write is open
 void hd_event_forget(void);                   // drops the last write without reading it back
 void hd_locals_begin(void);
 void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event);

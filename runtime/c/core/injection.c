@@ -117,7 +117,7 @@ void hd_inject_drop(void) {
 }
 
 void hd_inject_next(uint64_t addr, uint64_t size) {
-  bool copies = hd_event_copies(hd.cur) && !flip.read && flip.addr - addr >= size;
+  bool copies = hd_event_copies(hd.cur, hd.cur->pend.size, hd.cur->pend.op) && !flip.read && flip.addr - addr >= size;
   if (!copies || written()) hd_inject_close();
 }
 

@@ -22,7 +22,9 @@ struct hd_run {
   uint64_t nprofiled;       // memory/access.c: events other than scheduling points, both sent and skipped
   // memory/watch.c: called after each operation that is an event; NULL unless the plan watches
   void (*watcher)(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags);
-  // HD_QUIET_EACH, or 0 if each access is watched, recorded or asked for (hd_reached); set by hd_accesses_changed
+  bool write_open; // the value of the last recorded write is not known before its thread's next access (core/event.c)
+  // HD_QUIET_EACH, or 0 if each access is watched, recorded, waited for (write_open) or asked for (hd_reached); set by
+  // hd_accesses_changed
   uint32_t unobserved;
   // Accesses of the running thread in its current quiet stretch (core/computation.c), counted apart
   // by the low bits of the instruction's address: an increment waits for the one before it, and
@@ -88,8 +90,8 @@ static inline void hd_unordered(void) {
   if (hd_active() && hd_beside_others()) hd.result.notes |= HD_NOTE_UNORDERED;
 }
 
-// Called after watcher, accesses or hd_reached has changed.
-static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || hd.accesses || hd_reached ? 0 : HD_QUIET_EACH; }
+// Called after watcher, accesses, write_open or hd_reached has changed.
+static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || hd.accesses || hd.write_open || hd_reached ? 0 : HD_QUIET_EACH; }
 
 static inline uint32_t *hd_quiet(uint64_t pc) { return &hd.quiet[pc % HD_QUIET_COUNTERS]; }
 static inline void hd_quiet_set(uint32_t n) {

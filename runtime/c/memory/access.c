@@ -108,11 +108,11 @@ static uint64_t shown(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_
 
 static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
   if (!hd.values && reported(t, addr, op, pc)) {
-    if (HD_UNLIKELY(hd_event_copying)) hd_event_settle();
+    if (HD_UNLIKELY(hd.write_open)) hd_event_passes(t, size, op);
     return;
   }
   if (!hd_profiles()) {
-    hd_event_settle();
+    hd_event_passes(t, size, op);
     return;
   }
   struct hd_pending keep = t->pend;
@@ -164,7 +164,10 @@ static HD_COLD void bad(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) 
 static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   struct hd_thread *t = hd.cur;
   bool stretched = *hd_quiet(pc) > HD_QUIET_EACH;
-  if (size == 1 && op <= HD_OP_WRITE && !stretched && hd_shadow_byte_hit(t, addr, op, pc)) return;
+  if (size == 1 && op <= HD_OP_WRITE && !stretched && hd_shadow_byte_hit(t, addr, op, pc)) {
+    if (HD_UNLIKELY(hd.write_open) && hd.accesses) hd_event_passes(t, size, op);
+    return;
+  }
   if (freed(addr)) bad(addr, size, op, pc);
   bool point = hd_is_point(pc);
   if (point || stretched || hd.accesses) slow(addr, size, op, pc);
@@ -193,9 +196,13 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
     hd_reached(pc);
     quiet = *hd_quiet(pc); // other threads may have run
   }
+  if (HD_UNLIKELY(hd.write_open) && !hd.accesses && hd_active() && !hd_is_point(pc)) hd_event_passes(hd.cur, size, op);
   if (hd.watcher && hd_active()) {
     bool range = op == HD_OP_READ_RANGE || op == HD_OP_WRITE_RANGE;
-    if (HD_LIKELY(!range && quiet <= HD_QUIET_EACH && hd_shadow_hit(hd.cur, addr, size, op, pc))) return;
+    if (HD_LIKELY(!range && quiet <= HD_QUIET_EACH && hd_shadow_hit(hd.cur, addr, size, op, pc))) {
+      if (HD_UNLIKELY(hd.write_open) && hd.accesses) hd_event_passes(hd.cur, size, op);
+      return;
+    }
     watched(addr, size, op, pc);
     return;
   }
