@@ -47,25 +47,40 @@ func (s *search) firstRequest() strategy.Request {
 // after some thousand attempts at what does not change may look like a hang. A hang is far shorter with the usual one.
 const surePatience = 100
 
+// memorySteps is how many times the budget that the user sets an execution may take in which memory instructions are
+// scheduling points, before it is a hang: heddle chose them, and the user counts what the program does.
+const memorySteps = 100
+
+// cramped reports whether the user's budget, which f used up, may have been too small only for the memory
+// instructions that are scheduling points.
+func (s *search) cramped(f *failure) bool {
+	n := s.shaping.MaxSteps
+	return n > 0 && n < firstSteps && len(f.plan.Sites()) > 0 && f.plan.MaxSteps == n && f.outcome.Points >= n && f.outcome.Ending.Message != trace.NoProgress
+}
+
 // doubtful reports whether enough decides if an ending is a hang. One that was confirmed speaks for the others.
 func (s *search) doubtful(e *trace.Ending) bool {
-	return e.Kind == trace.Hang && !s.aside.hung && (s.roomy || e.Message == trace.NoProgress && s.patience <= 1)
+	return e.Kind == trace.Hang && !s.aside.hung && (s.roomy || s.shaping.MaxSteps > 0 && e.Message != trace.NoProgress || e.Message == trace.NoProgress && s.patience <= 1)
 }
 
 // enough reports whether f had time enough to call it a hang: that it used up its step budget, or made no progress, may
 // be for want of either. Instructions that turn out to race become scheduling points, which the first execution did not
 // count. So a hang's plan runs again with the largest budget and surePatience; if that execution ends, later ones get
-// as much.
+// as much. A budget that the user sets is only widened for plans with memory instructions, see cramped.
 func (s *search) enough(ctx context.Context, f *failure) (bool, error) {
 	o := f.outcome
 	given := cmp.Or(f.plan.MaxSteps, usualSteps)
 	short := s.roomy && given < firstSteps && o.Points >= given
 	hasty := o.Ending.Message == trace.NoProgress && f.plan.Patience <= 1
-	if o.Ending.Kind != trace.Hang || !short && !hasty {
+	cramped := s.cramped(f)
+	if o.Ending.Kind != trace.Hang || !short && !hasty && !cramped {
 		return true, nil
 	}
 	p := f.plan
 	p.Patience = surePatience
+	if cramped {
+		p.MaxSteps = min(s.shaping.MaxSteps*memorySteps, firstSteps)
+	}
 	if s.roomy || s.shaping.MaxSteps == 0 {
 		p.MaxSteps = max(given, firstSteps)
 	}
@@ -73,7 +88,12 @@ func (s *search) enough(ctx context.Context, f *failure) (bool, error) {
 	if err != nil || again.Ending.Kind == trace.Hang {
 		return true, err
 	}
-	s.opts.MaxSteps, s.patience = p.MaxSteps, surePatience
+	if cramped {
+		s.memoryBudget = p.MaxSteps
+	} else {
+		s.opts.MaxSteps = p.MaxSteps
+	}
+	s.patience = surePatience
 	return false, nil
 }
 

@@ -278,26 +278,36 @@ type held struct {
 func interruptions(t *trace.Trace) (out [][2]int) {
 	type own struct{ thread, object uint64 }
 	last := map[own]int{}
-	var at []int // accesses
+	words := map[uint64][]int{} // the accesses to each word of memory
 	for i := range t.Events {
 		ev := &t.Events[i]
 		if !ev.Op.IsAccess() || ev.Flags&trace.FlagNoDecision != 0 || ev.Object.Region() == trace.RegionStack {
 			continue
 		}
+		first, end := uint64(ev.Object)/8, (uint64(ev.Object)+uint64(min(max(ev.Size, 1), interruptedMost))-1)/8+1
 		k := own{uint64(ev.Thread), uint64(ev.Object)}
 		if p, ok := last[k]; ok {
-			var others []int // the last first
-			for n := len(at) - 1; n >= 0 && at[n] > p; n-- {
-				if r := &t.Events[at[n]]; r.Thread != ev.Thread && overlap(r, ev) && !(readsOnly(r) && readsOnly(ev) && readsOnly(&t.Events[p])) {
-					others = append(others, at[n])
+			var others []int
+			for word := first; word < end; word++ {
+				for _, n := range slices.Backward(words[word]) {
+					if n <= p {
+						break
+					}
+					if r := &t.Events[n]; r.Thread != ev.Thread && overlap(r, ev) && !(readsOnly(r) && readsOnly(ev) && readsOnly(&t.Events[p])) {
+						others = append(others, n)
+					}
 				}
 			}
-			if len(others) > 1 {
-				out = append(out, [2]int{others[len(others)-1], i}, [2]int{p, others[0]}) // reversed below
+			if len(others) > 0 {
+				if from, to := slices.Min(others), slices.Max(others); from < to {
+					out = append(out, [2]int{from, i}, [2]int{p, to}) // reversed below
+				}
 			}
 		}
 		last[k] = i
-		at = append(at, i)
+		for word := first; word < end; word++ {
+			words[word] = append(words[word], i)
+		}
 	}
 	slices.Reverse(out)
 	type places struct{ a, b trace.Site }
@@ -308,6 +318,9 @@ func interruptions(t *trace.Trace) (out [][2]int) {
 		return seen[k] > explainSame
 	})
 }
+
+// interruptedMost is how many bytes of an access interruptions looks at.
+const interruptedMost = 4096
 
 func readsOnly(ev *trace.Event) bool {
 	does := ops.Does(ev.Op)

@@ -288,6 +288,9 @@ func (s *search) left() int {
 func (s *search) complete(p *schedule.Plan) {
 	p.Stop, p.ExpectStatus, p.MaxSteps = !s.opts.setsAside(), s.expect, s.opts.MaxSteps
 	p.Patience = s.patience
+	if s.memoryBudget > 0 && len(p.Sites()) > 0 {
+		p.MaxSteps = s.memoryBudget
+	}
 	p.Delays, p.Spurious = s.opts.delays(), s.opts.Spurious
 	p.Output = s.outputs != nil
 }

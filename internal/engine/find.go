@@ -25,28 +25,31 @@ type search struct {
 	began    time.Time
 	due      atomic.Bool // progress may be reported again
 
-	setting    strategy.Setting
-	shaping    savedOptions // the options as given
-	strategy   strategy.Strategy
-	stage      strategy.Stage
-	flight     flight
-	pace       time.Duration        // of an execution on a worker, 0 until known
-	beyond     []strategy.InFlight  // plans, or parts of them, for which Options.Runs leaves no room: saved, not executed
-	seen       strategy.Observation // of the current execution
-	expect     int32
-	outputs    *oracle.Oracle
-	roomy      bool // heddle chooses the step budget (budget.go)
-	patience   int  // of every plan; 0 until an execution needed more (budget.go)
-	behaviours behaviours
-	effort     *effort // nil unless Options.Explain
-	races      map[[2]race.Access]raced
-	held       heldRace
-	turnBefore time.Duration // FindRaces: from the beginning, after which no more races are turned
-	turns      bool          // FindRaces
-	cut        bool          // the output of some execution was truncated
-	leaks      leaks
-	aside      aside
-	external   bool // some execution depended on external nondeterminism
+	setting  strategy.Setting
+	shaping  savedOptions // the options as given
+	strategy strategy.Strategy
+	stage    strategy.Stage
+	flight   flight
+	pace     time.Duration        // of an execution on a worker, 0 until known
+	beyond   []strategy.InFlight  // plans, or parts of them, for which Options.Runs leaves no room: saved, not executed
+	seen     strategy.Observation // of the current execution
+	expect   int32
+	outputs  *oracle.Oracle
+	roomy    bool // heddle chooses the step budget (budget.go)
+	patience int  // of every plan; 0 until an execution needed more (budget.go)
+	// memoryBudget is the step budget of plans with memory instructions, 0 until an execution needed more than
+	// the user allows (budget.go).
+	memoryBudget int
+	behaviours   behaviours
+	effort       *effort // nil unless Options.Explain
+	races        map[[2]race.Access]raced
+	held         heldRace
+	turnBefore   time.Duration // FindRaces: from the beginning, after which no more races are turned
+	turns        bool          // FindRaces
+	cut          bool          // the output of some execution was truncated
+	leaks        leaks
+	aside        aside
+	external     bool // some execution depended on external nondeterminism
 }
 
 func newSearch(t target.Target, opts Options, progress func(Progress)) *search {

@@ -30,6 +30,8 @@ type savedSearch struct {
 	Hung  bool           `json:"hung,omitempty"`
 	// Patience is search.patience.
 	Patience int `json:"patience,omitempty"`
+	// MemoryBudget is search.memoryBudget.
+	MemoryBudget int `json:"memory_budget,omitempty"`
 	// External says that an execution depended on external nondeterminism.
 	External bool `json:"external,omitempty"`
 }
@@ -73,7 +75,7 @@ func (s *search) save() ([]byte, error) {
 	out := savedSearch{
 		Version: resumeVersion, Options: s.shaping, Search: search, Tag: tag, Steps: s.opts.MaxSteps,
 		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked},
-		Aside:  s.aside.executions, Hung: s.aside.hung, Patience: s.patience, External: s.external,
+		Aside:  s.aside.executions, Hung: s.aside.hung, Patience: s.patience, MemoryBudget: s.memoryBudget, External: s.external,
 	}
 	if out.Seen, err = s.behaviours.MarshalBinary(); err != nil {
 		return nil, err
@@ -113,7 +115,7 @@ func (s *search) resume(data []byte) error {
 		return err
 	}
 	s.stage = s.strategy.Stage()
-	s.opts.MaxSteps, s.patience = in.Steps, in.Patience
+	s.opts.MaxSteps, s.patience, s.memoryBudget = in.Steps, in.Patience, in.MemoryBudget
 	s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked = in.Counts.Executions, in.Counts.Newest, in.Counts.NotReproduced, in.Counts.Masked
 	s.flight.tag = in.Tag
 	for i := range flight {
