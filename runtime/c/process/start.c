@@ -25,6 +25,9 @@ static void loader_end(void) {
 
 static int run(int argc, char **argv, char **envp) {
   hd_libomp_start();
+  // Frees the text of an error of dlsym that a constructor has met. Otherwise the runtime's first lookup would, in the
+  // first execution of a process alone.
+  hd_real_find("malloc");
   hd_carrier(argc, argv, envp, hd_thread_main);
 }
 
