@@ -81,7 +81,7 @@ var realPrograms = []realProgram{
 		flags: []string{"--max-steps", "20000"},
 		bugs: []seededBug{{
 			"a job is put into the queue without the lock", "pthread_mutex_lock@pool.c:289",
-			"signal,hang,deadlock", nil,
+			"signal,hang,deadlock,assertion", nil,
 		}, {
 			"a thread that has done a job says so without the lock", "pthread_mutex_lock@pool.c:97",
 			"deadlock,hang", nil,
