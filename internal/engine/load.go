@@ -3,12 +3,12 @@ package engine
 import "time"
 
 // ahead is about how much work a worker has in hand if it is one of several: enough not to wait for
-// heddle, and little, because no other worker takes it over when no further plans are there.
+// heddle, and little, because no other worker can take it over.
 const ahead = time.Millisecond
 
 // load is what a worker has in hand.
 type load struct {
-	plans, executions int       // taken and not ended, where a plan's executions end together
+	plans, executions int       // taken and not ended; a plan's executions count until all have ended
 	since             time.Time // when the plan that is executed now began
 }
 

@@ -80,7 +80,7 @@ func spawn(t testing.TB, source string, n int) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// An execution under heddle costs a small part of starting the program. How small is up to the kernel too: on Linux 6.18,
+// An execution under heddle costs a small part of starting the program. How small depends on the kernel: on Linux 6.18,
 // which starts 1,300 processes/s where earlier ones started 800, it was 57 to 81 times in 15 measurements of a busy machine.
 func TestExecutionsAgainstSpawning(t *testing.T) {
 	const spawns = 40

@@ -25,8 +25,8 @@ static void loader_end(void) {
 
 static int run(int argc, char **argv, char **envp) {
   hd_libomp_start();
-  // Frees the text of an error of dlsym that a constructor has met. Otherwise the runtime's first lookup would, in the
-  // first execution of a process alone.
+  // Frees the error text of a dlsym that failed before main. Otherwise the runtime's first lookup during an execution would
+  // free it, which only the first execution of a process would see.
   hd_real_find("malloc");
   hd_carrier(argc, argv, envp, hd_thread_main);
 }
