@@ -48,7 +48,7 @@ func (s *search) firstRequest() strategy.Request {
 const surePatience = 100
 
 // memorySteps is how many times the budget that the user sets an execution may take in which memory instructions are
-// scheduling points, before it is a hang: heddle chose them, and the user counts what the program does.
+// scheduling points, before it is a hang: heddle chose these points, not the program.
 const memorySteps = 100
 
 // cramped reports whether the user's budget, which f used up, may have been too small only for the memory
@@ -78,19 +78,20 @@ func (s *search) enough(ctx context.Context, f *failure) (bool, error) {
 	}
 	p := f.plan
 	p.Patience = surePatience
-	if cramped {
+	switch {
+	case cramped:
 		p.MaxSteps = min(s.shaping.MaxSteps*memorySteps, firstSteps)
-	}
-	if s.roomy || s.shaping.MaxSteps == 0 {
+	case s.shaping.MaxSteps == 0:
 		p.MaxSteps = max(given, firstSteps)
 	}
 	again, err := s.target.Run(ctx, p)
 	if err != nil || again.Ending.Kind == trace.Hang {
 		return true, err
 	}
-	if cramped {
+	switch {
+	case cramped:
 		s.memoryBudget = p.MaxSteps
-	} else {
+	case s.shaping.MaxSteps == 0:
 		s.opts.MaxSteps = p.MaxSteps
 	}
 	s.patience = surePatience

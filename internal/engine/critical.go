@@ -287,21 +287,19 @@ func interruptions(t *trace.Trace) (out [][2]int) {
 		first, end := uint64(ev.Object)/8, (uint64(ev.Object)+uint64(min(max(ev.Size, 1), interruptedMost))-1)/8+1
 		k := own{uint64(ev.Thread), uint64(ev.Object)}
 		if p, ok := last[k]; ok {
-			var others []int
+			from, to := i, p // the first and the last of the others
 			for word := first; word < end; word++ {
 				for _, n := range slices.Backward(words[word]) {
 					if n <= p {
 						break
 					}
 					if r := &t.Events[n]; r.Thread != ev.Thread && overlap(r, ev) && !(readsOnly(r) && readsOnly(ev) && readsOnly(&t.Events[p])) {
-						others = append(others, n)
+						from, to = min(from, n), max(to, n)
 					}
 				}
 			}
-			if len(others) > 0 {
-				if from, to := slices.Min(others), slices.Max(others); from < to {
-					out = append(out, [2]int{from, i}, [2]int{p, to}) // reversed below
-				}
+			if from < to {
+				out = append(out, [2]int{from, i}, [2]int{p, to}) // reversed below
 			}
 		}
 		last[k] = i
