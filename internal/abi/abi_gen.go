@@ -4,8 +4,8 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 20
-	PointsVersion   = 9
+	AbiVersion      = 21
+	PointsVersion   = 10
 	ShmFd           = 3
 	MaxThreads      = 16384
 	MaxModules      = 256

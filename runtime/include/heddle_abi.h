@@ -17,8 +17,8 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 20,
-  HD_POINTS_VERSION = 9,
+  HD_ABI_VERSION = 21,
+  HD_POINTS_VERSION = 10,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
   HD_MAX_MODULES = 256,

@@ -6,8 +6,8 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 20
-	hdPointsVersion   = 9
+	hdAbiVersion      = 21
+	hdPointsVersion   = 10
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256
