@@ -180,7 +180,7 @@ func TestStringErrors(t *testing.T) {
 	for name, c := range map[string]struct{ s, words string }{
 		"empty":           {"", `does not begin like one ("", not "hds1.p10.")`},
 		"other":           {"https://example.org/" + good, `does not begin like one ("https://example.", not "hds1.p10."): paste all of it`},
-		"next form":       {"hds2" + good[4:], `has a form this heddle does not know (it begins with "hds2.p10.", not with "hds1.p"): use the heddle`},
+		"next form":       {"hds2" + good[4:], `has a form this heddle does not know (it begins with "hds2.p10", not with "hds1.p"): use the heddle`},
 		"points":          {stringMagic + "1." + body, "scheduling points version 1, this heddle has version 10"},
 		"points missing":  {stringMagic + "." + body, `has "" where its scheduling points version should be`},
 		"points negative": {stringMagic + "-1." + body, `has "-1" where its scheduling points version should be`},
