@@ -293,7 +293,7 @@ const (
 	Assertion               // failed assertion or abort
 	Signal                  // fatal signal; Status is its number
 	Deadlock                // no thread was enabled
-	Hang                    // step budget, NoProgress, or the watchdog
+	Hang                    // no thread that remains can change what the others wait for
 	Misuse                  // of a lock, a thread or memory; Message says which
 	Exception               // uncaught C++ exception; Message is its type
 	Exit                    // exit status other than the expected one
@@ -308,6 +308,20 @@ const (
 	// WrongOutput is a clean execution whose output Header.ExpectOutput or Header.Oracle rejects;
 	// Status is the exit status of the oracle.
 	WrongOutput
+	Livelock // threads run, and their states recur
+	// Unfinished is an execution that heddle ended before it was over; Message says why: CutBySteps, CutByTime, CutByUser, or
+	// the watchdog's. It is never a finding, and decides nothing. The Waiters say where each thread was.
+	Unfinished
+)
+
+// Messages of Unfinished executions.
+const (
+	CutBySteps = "step budget"
+	CutByTime  = "time"
+	CutByUser  = "interrupted"
+	// CutByWatchdog begins the message of an execution that reached no scheduling point for the time of --watchdog. What
+	// the program did instead may follow.
+	CutByWatchdog = "watchdog"
 )
 
 // NoProgress is the Message of a Hang in which the enabled threads only repeated what changes nothing (docs/scheduler.md).
@@ -315,7 +329,7 @@ const NoProgress = "no progress"
 
 var kindNames = [...]string{
 	"clean", "assertion", "signal", "deadlock", "hang", "misuse", "exception", "exit", "unsupported", "diverged",
-	"test failure", "panic", "fatal error", "goroutine leak", "data race", "wrong output",
+	"test failure", "panic", "fatal error", "goroutine leak", "data race", "wrong output", "livelock", "unfinished",
 }
 
 func (k Kind) String() string {
@@ -326,7 +340,7 @@ func (k Kind) String() string {
 }
 
 // Failed reports whether the kind is the program's failure (a possible finding).
-func (k Kind) Failed() bool { return k >= Assertion && k <= Exit || k >= Test && k <= WrongOutput }
+func (k Kind) Failed() bool { return k >= Assertion && k <= Exit || k >= Test && k <= Livelock }
 
 // Ending is how an execution ended, with what identifies the failure.
 type Ending struct {

@@ -535,6 +535,8 @@ const (
 	OutFatal       = 11
 	OutLeak        = 12
 	OutExit        = 13
+	OutUnfinished  = 14
+	OutLivelock    = 15
 )
 
 // Result is struct hd_result, 120 bytes.

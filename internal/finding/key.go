@@ -131,7 +131,7 @@ func IsKey(s string) bool {
 	if m == nil {
 		return false
 	}
-	for k := trace.Kind(0); k <= trace.WrongOutput; k++ {
+	for k := trace.Kind(0); k <= trace.Livelock; k++ {
 		if k.Failed() && m[1] == strings.ReplaceAll(k.String(), " ", "-") {
 			return true
 		}

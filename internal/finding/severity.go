@@ -12,7 +12,7 @@ func Severity(k trace.Kind) int {
 		return 0
 	case trace.Deadlock:
 		return 1
-	case trace.Hang:
+	case trace.Hang, trace.Livelock:
 		return 2
 	case trace.Test, trace.Exit, trace.WrongOutput:
 		return 3

@@ -216,7 +216,7 @@ func headline(kind, message string) string {
 
 // severity orders findings, the worst first.
 func (f *Finding) severity() int {
-	for k := trace.Kind(0); k <= trace.WrongOutput; k++ {
+	for k := trace.Kind(0); k <= trace.Livelock; k++ {
 		if k.String() == f.Kind {
 			return finding.Severity(k)
 		}

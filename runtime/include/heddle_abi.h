@@ -507,6 +507,9 @@ enum hd_outcome {
   HD_OUT_FATAL = 11,     // an unrecoverable error of the Go runtime; the message is in the output
   HD_OUT_LEAK = 12,      // goroutines remained when the test ended: the waiters
   HD_OUT_EXIT = 13,      // os.Exit within a test; status
+  HD_OUT_UNFINISHED = 14,// ended before it was over; message = why: step budget, time, interrupted, watchdog…. Not a finding.
+                         // The waiters are all threads that live
+  HD_OUT_LIVELOCK = 15,  // threads run, and their states recur
 };
 
 // How an execution ended. [R]

@@ -217,7 +217,7 @@ func outcome(a, b *Ending) Outcome {
 	switch {
 	case b.Kind == a.Kind && b.Status == a.Status && bytes.Equal(a.Output, b.Output):
 		return Benign
-	case b.Kind == trace.Hang || b.Kind == trace.Deadlock || b.Kind == trace.Leak:
+	case b.Kind == trace.Hang || b.Kind == trace.Livelock || b.Kind == trace.Deadlock || b.Kind == trace.Leak:
 		return Hung
 	case b.Kind == trace.WrongOutput, b.Kind == a.Kind && b.Status == a.Status:
 		return Corrupted

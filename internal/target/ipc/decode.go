@@ -173,7 +173,7 @@ var kinds = [...]trace.Kind{
 	abi.OutDeadlock: trace.Deadlock, abi.OutHang: trace.Hang, abi.OutMisuse: trace.Misuse,
 	abi.OutException: trace.Exception, abi.OutUnsupported: trace.Unsupported, abi.OutDiverged: trace.Diverged,
 	abi.OutTest: trace.Test, abi.OutPanic: trace.Panic, abi.OutFatal: trace.Fatal, abi.OutLeak: trace.Leak,
-	abi.OutExit: trace.Exit,
+	abi.OutExit: trace.Exit, abi.OutUnfinished: trace.Unfinished, abi.OutLivelock: trace.Livelock,
 }
 
 // outcome turns the records of an execution into the controller's form. Index counts from the first

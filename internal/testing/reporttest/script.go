@@ -226,7 +226,7 @@ func (p *parser) statement(line string) error {
 		}
 	case "fail":
 		e := &p.tr.Ending
-		for k := trace.Clean; k <= trace.WrongOutput; k++ {
+		for k := trace.Clean; k <= trace.Unfinished; k++ {
 			if strings.ReplaceAll(k.String(), " ", "_") == f[1] {
 				e.Kind = k
 			}

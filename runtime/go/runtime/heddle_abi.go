@@ -537,6 +537,8 @@ const (
 	hdOutFatal       = 11
 	hdOutLeak        = 12
 	hdOutExit        = 13
+	hdOutUnfinished  = 14
+	hdOutLivelock    = 15
 )
 
 // hdResult is struct hd_result, 120 bytes.
