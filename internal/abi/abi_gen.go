@@ -432,6 +432,12 @@ const (
 	FaultDelayed  = 9
 )
 
+// enum hd_plan_record
+const (
+	PlanHere = 1
+	PlanFar  = 2
+)
+
 // Plan is struct hd_plan, 152 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
@@ -834,6 +840,14 @@ const (
 	StateCold    = 6
 )
 
+// enum hd_cut
+const (
+	CutNone     = 0
+	CutTime     = 1
+	CutUser     = 2
+	CutWatchdog = 3
+)
+
 // enum hd_instrumented
 const (
 	InstrNone = 0
@@ -918,7 +932,7 @@ const (
 	OffsetofTriedSiteOf = 12
 )
 
-// Shm is struct hd_shm, 633560 bytes.
+// Shm is struct hd_shm, 633600 bytes.
 type Shm struct {
 	Magic        uint64            // offset 0
 	Abi          uint32            // offset 8
@@ -932,47 +946,53 @@ type Shm struct {
 	PlanSize     uint64            // offset 48
 	ResultOff    uint64            // offset 56
 	ResultSize   uint64            // offset 64
-	Options      uint32            // offset 72
-	Hosts        uint32            // offset 76
-	State        uint32            // offset 80
-	Stop         uint32            // offset 84
-	Changes      uint32            // offset 88
-	PadChanges   uint32            // offset 92
-	Heartbeat    uint64            // offset 96
-	Executions   uint64            // offset 104
-	CurrentPlan  uint32            // offset 112
-	Nmodules     uint32            // offset 116
-	Instrumented uint32            // offset 120
-	NprocPages   uint32            // offset 124
-	HeapBase     uint64            // offset 128
-	HeapSize     uint64            // offset 136
-	Vectors      uint64            // offset 144
-	Strings      uint64            // offset 152
-	StringsEnd   uint64            // offset 160
-	FatalPc      uint64            // offset 168
-	Message      [1024]uint8       // offset 176
-	PlanRing     Ring              // offset 1200
-	ResultRing   Ring              // offset 1328
-	Modules      [256]Module       // offset 1456
-	Nomitted     uint32            // offset 153008
-	PadIgnored   uint32            // offset 153012
-	OmittedSites [4096]OmittedSite // offset 153016
-	OmittedTimes [64]uint64        // offset 218552
-	Ntried       uint32            // offset 219064
-	NtriedSites  uint32            // offset 219068
-	TriedOwn     uint64            // offset 219072
-	TriedStride  uint64            // offset 219080
-	TriedRanges  [32]TriedRange    // offset 219088
-	TriedSites   [16384]TriedSite  // offset 219600
-	TriedTimes   [32]uint64        // offset 481744
-	Nlate        uint32            // offset 482000
-	PadLate      uint32            // offset 482004
-	Late         [256]Module       // offset 482008
+	FarOff       uint64            // offset 72
+	FarSize      uint64            // offset 80
+	Options      uint32            // offset 88
+	Hosts        uint32            // offset 92
+	State        uint32            // offset 96
+	Stop         uint32            // offset 100
+	Changes      uint32            // offset 104
+	Cut          uint32            // offset 108
+	CutExecution uint64            // offset 112
+	Heartbeat    uint64            // offset 120
+	AtPc         uint64            // offset 128
+	AtThread     uint32            // offset 136
+	AtPoints     uint32            // offset 140
+	Executions   uint64            // offset 144
+	CurrentPlan  uint32            // offset 152
+	Nmodules     uint32            // offset 156
+	Instrumented uint32            // offset 160
+	NprocPages   uint32            // offset 164
+	HeapBase     uint64            // offset 168
+	HeapSize     uint64            // offset 176
+	Vectors      uint64            // offset 184
+	Strings      uint64            // offset 192
+	StringsEnd   uint64            // offset 200
+	FatalPc      uint64            // offset 208
+	Message      [1024]uint8       // offset 216
+	PlanRing     Ring              // offset 1240
+	ResultRing   Ring              // offset 1368
+	Modules      [256]Module       // offset 1496
+	Nomitted     uint32            // offset 153048
+	PadIgnored   uint32            // offset 153052
+	OmittedSites [4096]OmittedSite // offset 153056
+	OmittedTimes [64]uint64        // offset 218592
+	Ntried       uint32            // offset 219104
+	NtriedSites  uint32            // offset 219108
+	TriedOwn     uint64            // offset 219112
+	TriedStride  uint64            // offset 219120
+	TriedRanges  [32]TriedRange    // offset 219128
+	TriedSites   [16384]TriedSite  // offset 219640
+	TriedTimes   [32]uint64        // offset 481784
+	Nlate        uint32            // offset 482040
+	PadLate      uint32            // offset 482044
+	Late         [256]Module       // offset 482048
 }
 
 // Size and offsets of Shm as the C compiler has them.
 const (
-	SizeofShm               = 633560
+	SizeofShm               = 633600
 	OffsetofShmMagic        = 0
 	OffsetofShmAbi          = 8
 	OffsetofShmPoints       = 12
@@ -985,42 +1005,48 @@ const (
 	OffsetofShmPlanSize     = 48
 	OffsetofShmResultOff    = 56
 	OffsetofShmResultSize   = 64
-	OffsetofShmOptions      = 72
-	OffsetofShmHosts        = 76
-	OffsetofShmState        = 80
-	OffsetofShmStop         = 84
-	OffsetofShmChanges      = 88
-	OffsetofShmPadChanges   = 92
-	OffsetofShmHeartbeat    = 96
-	OffsetofShmExecutions   = 104
-	OffsetofShmCurrentPlan  = 112
-	OffsetofShmNmodules     = 116
-	OffsetofShmInstrumented = 120
-	OffsetofShmNprocPages   = 124
-	OffsetofShmHeapBase     = 128
-	OffsetofShmHeapSize     = 136
-	OffsetofShmVectors      = 144
-	OffsetofShmStrings      = 152
-	OffsetofShmStringsEnd   = 160
-	OffsetofShmFatalPc      = 168
-	OffsetofShmMessage      = 176
-	OffsetofShmPlanRing     = 1200
-	OffsetofShmResultRing   = 1328
-	OffsetofShmModules      = 1456
-	OffsetofShmNomitted     = 153008
-	OffsetofShmPadIgnored   = 153012
-	OffsetofShmOmittedSites = 153016
-	OffsetofShmOmittedTimes = 218552
-	OffsetofShmNtried       = 219064
-	OffsetofShmNtriedSites  = 219068
-	OffsetofShmTriedOwn     = 219072
-	OffsetofShmTriedStride  = 219080
-	OffsetofShmTriedRanges  = 219088
-	OffsetofShmTriedSites   = 219600
-	OffsetofShmTriedTimes   = 481744
-	OffsetofShmNlate        = 482000
-	OffsetofShmPadLate      = 482004
-	OffsetofShmLate         = 482008
+	OffsetofShmFarOff       = 72
+	OffsetofShmFarSize      = 80
+	OffsetofShmOptions      = 88
+	OffsetofShmHosts        = 92
+	OffsetofShmState        = 96
+	OffsetofShmStop         = 100
+	OffsetofShmChanges      = 104
+	OffsetofShmCut          = 108
+	OffsetofShmCutExecution = 112
+	OffsetofShmHeartbeat    = 120
+	OffsetofShmAtPc         = 128
+	OffsetofShmAtThread     = 136
+	OffsetofShmAtPoints     = 140
+	OffsetofShmExecutions   = 144
+	OffsetofShmCurrentPlan  = 152
+	OffsetofShmNmodules     = 156
+	OffsetofShmInstrumented = 160
+	OffsetofShmNprocPages   = 164
+	OffsetofShmHeapBase     = 168
+	OffsetofShmHeapSize     = 176
+	OffsetofShmVectors      = 184
+	OffsetofShmStrings      = 192
+	OffsetofShmStringsEnd   = 200
+	OffsetofShmFatalPc      = 208
+	OffsetofShmMessage      = 216
+	OffsetofShmPlanRing     = 1240
+	OffsetofShmResultRing   = 1368
+	OffsetofShmModules      = 1496
+	OffsetofShmNomitted     = 153048
+	OffsetofShmPadIgnored   = 153052
+	OffsetofShmOmittedSites = 153056
+	OffsetofShmOmittedTimes = 218592
+	OffsetofShmNtried       = 219104
+	OffsetofShmNtriedSites  = 219108
+	OffsetofShmTriedOwn     = 219112
+	OffsetofShmTriedStride  = 219120
+	OffsetofShmTriedRanges  = 219128
+	OffsetofShmTriedSites   = 219640
+	OffsetofShmTriedTimes   = 481784
+	OffsetofShmNlate        = 482040
+	OffsetofShmPadLate      = 482044
+	OffsetofShmLate         = 482048
 )
 
 // enum hd_isolation

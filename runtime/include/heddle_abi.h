@@ -426,7 +426,13 @@ enum hd_fault_model {
   HD_FAULT_DELAYED = 9,  // not the runtime's: the plan has a hold before a synchronisation call
 };
 
-// A plan record in the plan ring: this header, then steps[nsteps], then uint64 names[nthreads],
+// Types of the plan ring's records.
+enum hd_plan_record {
+  HD_PLAN_HERE = 1, // struct hd_plan with what follows it
+  HD_PLAN_FAR = 2,  // empty: the plan is too long for the ring and lies at far_off. The next one may be written there after its PLAN_END
+};
+
+// A plan record: this header, then steps[nsteps], then uint64 names[nthreads],
 // then uint64 points[npoints] if SET_POINTS, then holds[nholds], then uint64 weights[nweights], then
 // uint64 interesting[ninteresting]. [C]
 struct hd_plan {
@@ -641,7 +647,7 @@ struct hd_waiter {
 // counts that never decrease; position = count % size.
 struct hd_rec_header {
   uint32_t size; // whole record with header, multiple of 8
-  uint32_t type; // enum hd_record; in the plan ring 1
+  uint32_t type; // enum hd_record; in the plan ring enum hd_plan_record
 };
 
 struct hd_ring {
@@ -663,6 +669,14 @@ enum hd_state {
   HD_STATE_FATAL = 4,    // the runtime itself failed; text in message
   HD_STATE_ENDED = 5,    // stopped at the controller's request
   HD_STATE_COLD = 6,     // Go: the warm-up execution failed; run without one
+};
+
+// Why the controller asks the runtime to end the running execution where it is.
+enum hd_cut {
+  HD_CUT_NONE = 0,
+  HD_CUT_TIME = 1,     // the time limit is reached
+  HD_CUT_USER = 2,     // the user interrupts heddle
+  HD_CUT_WATCHDOG = 3, // no scheduling point for the time of --watchdog
 };
 
 enum hd_instrumented { HD_INSTR_NONE = 0, HD_INSTR_TSAN = 1 };
@@ -711,13 +725,18 @@ struct hd_shm {
   uint64_t total;        // bytes of the mapping [C]
   uint64_t plan_off, plan_size;     // [C]
   uint64_t result_off, result_size; // [C]
+  uint64_t far_off, far_size; // [C]: where a plan lies that is too long for the ring
   uint32_t options;      // HD_OPT_*, set before start [C]
   uint32_t hosts;       // initial number of host threads [C]; raised by a process that needs more and cannot create them [R]
   uint32_t state;        // enum hd_state [R], futex word, release
   uint32_t stop;         // 1: exit after this execution [C]
   uint32_t changes;      // changes to files that the running execution has yet to undo [R]; the controller asks it to end before it kills the process
-  uint32_t pad_changes;
+  uint32_t cut;          // enum hd_cut [C]; the controller sends a signal after it has set both. The execution ends as UNFINISHED
+  uint64_t cut_execution;// value of executions while the execution to end runs [C]; the runtime ignores the signal in others
   uint64_t heartbeat;    // executions ended + scheduling points [R], relaxed; for the watchdog
+  uint64_t at_pc;        // [R], relaxed: site of the running execution's last scheduling point
+  uint32_t at_thread;    // the thread that reached it
+  uint32_t at_points;    // how many it had passed by then
   uint64_t executions;   // [R], relaxed
   uint32_t current_plan; // low bits of the plan id being run [R]; for the watchdog
   uint32_t nmodules;     // [R] at READY

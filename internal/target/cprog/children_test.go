@@ -387,7 +387,7 @@ func TestManyThreadsUnderEachIsolation(t *testing.T) {
 	}
 }
 
-// A program that computes forever is a hang under fork isolation, too, at its place; a child
+// A program that computes forever is unfinished under fork isolation, too, at its place; a child
 // that takes its time is none.
 func TestWatchdogAndChildren(t *testing.T) {
 	lib, err := theRuntime()
@@ -406,8 +406,8 @@ func TestWatchdogAndChildren(t *testing.T) {
 	tg := begin("int main(int n, char **v) { for (;;) n++; }", Fork)
 	for range 2 {
 		o := run(t, tg, schedule.Plan{Record: true})
-		if o.Ending.Kind != trace.Hang || o.Ending.Site == 0 {
-			t.Errorf("%v %q at %v, want a hang at its place", o.Ending.Kind, o.Ending.Message, o.Ending.Site)
+		if o.Ending.Kind != trace.Unfinished || o.Ending.Site == 0 {
+			t.Errorf("%v %q at %v, want unfinished at its place", o.Ending.Kind, o.Ending.Message, o.Ending.Site)
 		}
 	}
 	tg = begin(processes+`int main(void) { if (fork() == 0) { usleep(1500000); _exit(0); } wait(NULL); return 0; }`, Automatic)

@@ -140,8 +140,8 @@ int main(void) {
 	}
 }
 
-// A computation longer than the watchdog waits is not a hang while it is one of at most
-// abi.StretchesAlive quiet stretches; one that never ends is.
+// A computation longer than the watchdog waits ends while it is one of at most abi.StretchesAlive quiet
+// stretches; one that never ends is unfinished.
 func TestWatchdogAndComputation(t *testing.T) {
 	prog := compile(t, computing+`
 static void *worker(void *arg) {
@@ -163,14 +163,14 @@ int main(int argc, char **argv) {
 	for _, c := range []struct {
 		n    string
 		want trace.Kind
-	}{{"1", trace.Clean}, {"-1", trace.Hang}} {
+	}{{"1", trace.Clean}, {"-1", trace.Unfinished}} {
 		tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog, c.n}, Runtime: lib, Watchdog: 200 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer tg.Close()
 		o := run(t, tg, schedule.Plan{})
-		if o.Ending.Kind != c.want || c.want == trace.Hang && !strings.Contains(o.Ending.Message, "watchdog") {
+		if o.Ending.Kind != c.want || c.want == trace.Unfinished && !strings.Contains(o.Ending.Message, "watchdog") {
 			t.Errorf("%s: %v: %s, want %v", c.n, o.Ending.Kind, o.Ending.Message, c.want)
 		}
 	}

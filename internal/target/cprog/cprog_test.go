@@ -271,7 +271,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// A program that blocks in the kernel behind the runtime's back is a hang, again and again.
+// A program that blocks in the kernel behind the runtime's back is unfinished, again and again.
 func TestWatchdog(t *testing.T) {
 	prog := compile(t, `
 int main(void) {
@@ -291,7 +291,7 @@ int main(void) {
 	defer tg.Close()
 	for range 2 {
 		o := run(t, tg, schedule.Plan{Record: true})
-		if o.Ending.Kind != trace.Hang || !strings.Contains(o.Ending.Message, "watchdog") {
+		if o.Ending.Kind != trace.Unfinished || !strings.Contains(o.Ending.Message, "watchdog: blocked in the kernel") {
 			t.Fatalf("%v: %s", o.Ending.Kind, o.Ending.Message)
 		}
 	}

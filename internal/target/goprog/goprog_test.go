@@ -72,7 +72,7 @@ func streamed(t testing.TB, tg *Target, stop int, plans ...schedule.Plan) (out [
 		plans = plans[1:]
 		return p, true
 	}, func(p schedule.Plan, o schedule.Outcome) bool {
-		if o.Ending.Kind != trace.Hang && o.Signature != p.Seed+uint64(o.Index) {
+		if o.Ending.Kind != trace.Unfinished && o.Signature != p.Seed+uint64(o.Index) {
 			t.Errorf("execution %d of the plan with seed %d ran with seed %d", o.Index, p.Seed, o.Signature)
 		}
 		out = append(out, o)
@@ -358,7 +358,7 @@ func TestNotAProgram(t *testing.T) {
 	}
 }
 
-// A program that reaches no scheduling point is ended and its execution is a hang, with
+// A program that reaches no scheduling point is ended and its execution is unfinished, with
 // what it was doing; what was queued behind it runs.
 func TestWatchdog(t *testing.T) {
 	for _, c := range []struct{ what, words string }{{"spin", "spinForGood"}, {"deaf", ""}} {
@@ -370,10 +370,10 @@ func TestWatchdog(t *testing.T) {
 				t.Fatalf("%d executions, %v", len(out), err)
 			}
 			e := run(t, tg, schedule.Plan{Seed: 2}).Ending
-			if e.Kind != trace.Hang || !bytes.Contains(e.Output, []byte(c.words)) {
+			if e.Kind != trace.Unfinished || !bytes.Contains(e.Output, []byte(c.words)) {
 				t.Errorf("%v %q %q", e.Kind, e.Message, e.Output)
 			}
-			if e = out[1].Ending; e.Kind != trace.Hang || !strings.Contains(e.Message, "watchdog") {
+			if e = out[1].Ending; e.Kind != trace.Unfinished || !strings.Contains(e.Message, "watchdog") {
 				t.Errorf("%v %q", e.Kind, e.Message)
 			}
 			for _, i := range []int{0, 2, 3} {

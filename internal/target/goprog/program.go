@@ -68,7 +68,7 @@ func (p program) Ended(proc *ipc.Process, plan *schedule.Plan, e *trace.Ending) 
 	}
 	shared := p.streaming && proc.Budget != 1
 	goesOn := proc.Alive()
-	if !e.Kind.Failed() && (shared || !plan.Record) || shared && goesOn {
+	if !e.Kind.Failed() && e.Kind != trace.Unfinished && (shared || !plan.Record) || shared && goesOn {
 		return
 	}
 	text := proc.Output(proc.Mark, proc.OutputSize())
@@ -78,7 +78,7 @@ func (p program) Ended(proc *ipc.Process, plan *schedule.Plan, e *trace.Ending) 
 	} else {
 		text, told = lastRun(text)
 	}
-	if e.Kind == trace.Hang && e.Site == 0 {
+	if (e.Kind == trace.Hang || e.Kind == trace.Unfinished) && e.Site == 0 {
 		for _, pc := range stuckAt(text) {
 			e.Stack = append(e.Stack, p.Site(pc))
 		}

@@ -3,6 +3,7 @@ package goprog
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -27,6 +29,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"testing"
 )
@@ -109,6 +112,9 @@ func TestExit(t *testing.T) { os.Exit(3) }
 var sink int
 
 func TestSpin(t *testing.T) {
+	c := make(chan int)
+	go func() { c <- <-c }()
+	runtime.Gosched()
 	for {
 		sink = sink*3 + 1
 	}
@@ -310,8 +316,8 @@ func TestRealEndings(t *testing.T) {
 	}
 }
 
-// A loop without scheduling points is a hang, and the report says where.
-func TestRealHang(t *testing.T) {
+// A loop without scheduling points is unfinished, and the report says where.
+func TestRealUnfinished(t *testing.T) {
 	tg := realTest(t, "TestSpin")
 	o := run(t, tg, schedule.Plan{MaxSteps: 1 << 30, Record: true})
 	e := o.Ending
@@ -322,8 +328,24 @@ func TestRealHang(t *testing.T) {
 		t.Error(err)
 	}
 	f := symbol.New(tg.Modules(), symbol.Options{}).Call(e.Site)
-	if e.Kind != trace.Hang || !strings.HasSuffix(f[len(f)-1].Func, "p.TestSpin") {
+	if e.Kind != trace.Unfinished || !strings.HasSuffix(f[len(f)-1].Func, "p.TestSpin") {
 		t.Errorf("%v %q in %+v, output %.400q", e.Kind, e.Message, f, e.Output)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := tg.Run(ctx, schedule.Plan{MaxSteps: 1 << 30})
+	var cut *target.CutError
+	if !errors.As(err, &cut) {
+		t.Fatal(err)
+	}
+	for _, end := range []struct {
+		trace.Ending
+		why string
+	}{{e, trace.CutByWatchdog}, {cut.Outcome.Ending, trace.CutByTime}} {
+		w := end.Waiters
+		if end.Message != end.why || len(w) != 2 || !w[0].Ready || w[1].Ready || w[1].Op != trace.OpChanRecv || w[1].Site == 0 {
+			t.Errorf("%v %q, positions %+v; want %q, of a goroutine that runs and one that receives", end.Kind, end.Message, w, end.why)
+		}
 	}
 }
 

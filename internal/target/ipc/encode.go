@@ -18,9 +18,18 @@ type sentPoints struct {
 	points []trace.Site
 }
 
+// size returns at most how many bytes the record of a plan takes.
+func size(p *schedule.Plan) int {
+	return abi.SizeofPlan + len(p.Script)*abi.SizeofStep + 8*(len(p.Threads)+len(p.Points)+3*len(p.Holds)+len(p.Weights)+len(p.Interesting)) + len(p.Holds)*abi.SizeofHold
+}
+
+// long reports whether a plan is too long for the plan ring.
+func long(p *schedule.Plan) bool { return size(p) > planRingSize/2 }
+
 // encode encodes executions first to first+repeat of a plan as a record of the plan ring. It omits
-// the points if sent says that the process has them from the plan before.
-func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory int64, sent *sentPoints) ([]byte, error) {
+// the points if sent says that the process has them from the plan before. The record of a long plan is
+// written into room.
+func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory int64, sent *sentPoints, room []byte) ([]byte, error) {
 	h := abi.Plan{
 		Id: id, Seed: p.Seed + uint64(first), Repeat: uint32(repeat),
 		Policy: uint32(p.Policy), ScriptMode: uint32(p.Mode),
@@ -87,7 +96,12 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 		h.SetPoints = 1
 		h.Npoints = uint32(len(points))
 	}
-	b := make([]byte, 0, abi.SizeofPlan+len(p.Script)*abi.SizeofStep+8*(len(p.Threads)+len(points))+len(p.Holds)*abi.SizeofHold)
+	if n := size(p); room == nil {
+		room = make([]byte, 0, n)
+	} else if n > len(room) {
+		return nil, fmt.Errorf("a schedule of %d steps is too long for heddle (limit %d)", len(p.Script), len(room)/abi.SizeofStep)
+	}
+	b := room[:0]
 	b = append(b, unsafe.Slice((*byte)(unsafe.Pointer(&h)), abi.SizeofPlan)...)
 	last := trace.ThreadID(-1)
 	for i := range p.Script {
@@ -133,9 +147,6 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	slices.Sort(interesting)
 	for _, pc := range interesting {
 		b = binary.NativeEndian.AppendUint64(b, pc)
-	}
-	if len(b) > planRingSize/2 {
-		return nil, fmt.Errorf("a schedule of %d steps is too long for heddle (limit %d)", len(p.Script), planRingSize/2/abi.SizeofStep)
 	}
 	return b, nil
 }

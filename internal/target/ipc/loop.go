@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -43,7 +42,7 @@ type Program interface {
 // given, the next one runs the rest.
 type Loop struct {
 	Program  Program
-	Watchdog time.Duration // time without a sign of life after which an execution is a hang
+	Watchdog time.Duration // time without a sign of life after which an execution is ended as trace.Unfinished
 	// Memory bounds the memory for recording an execution, its watcher and the runtime's watching
 	// included, in bytes; 0 for no bound. Beyond it, accesses are dropped; scheduling points never are.
 	Memory int64
@@ -58,6 +57,8 @@ type Loop struct {
 	nextID uint64
 	x      execution    // the current one
 	still  atomic.Int64 // nanoseconds
+	// position is where the running execution is, nil unless it has taken long.
+	position atomic.Pointer[target.Position]
 }
 
 // Still returns how long the current execution has shown no sign of life, as the watchdog measures
@@ -114,6 +115,7 @@ type job struct {
 	first int    // its first execution
 	given int    // how many executions it has
 	bytes []byte // its record, until it is given
+	far   bool   // which lies in the memory for long plans already
 }
 
 // stream is one call of Stream.
@@ -126,6 +128,9 @@ type stream struct {
 	more    bool // next may have a plan: it is asked after each outcome
 	stopped bool // done returned false: results from now on are not wanted
 	dog     watchdog
+	began   time.Time        // of the execution that runs
+	cutting bool             // the context has ended: results are not told
+	last    *target.CutError // the execution that ran then
 }
 
 // Stream implements target.Target. After an error no process is in use.
@@ -134,6 +139,7 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 	l.x.reset()
 	defer func() {
 		l.still.Store(0)
+		l.position.Store(nil)
 		if err != nil {
 			l.Close() // plans still queued must not run into the next call
 		}
@@ -150,14 +156,16 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 			if err := l.Renew(ctx); err != nil {
 				return err
 			}
+			s.began = time.Now()
 			continue
 		}
 		kind, b, ok := l.proc.results.Next()
 		// Records may arrive as fast as they are read, and those of one execution for minutes.
 		if records++; !ok || records%256 == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
+			if ctx.Err() != nil {
+				return s.cut(ctx)
 			}
+			s.follow()
 		}
 		if !ok {
 			if hung, err := s.dog.look(l.proc); err != nil {
@@ -223,13 +231,23 @@ func (s *stream) give(j *job) (bool, error) {
 		}
 		s.nextID++
 		j.id = s.nextID
-		b, err := encode(s.Program, j.id, &j.plan, j.first, j.given, s.Memory, &p.sent)
+		var room []byte
+		if j.far = long(&j.plan); j.far {
+			if p.far != 0 {
+				return false, nil // until that plan has ended
+			}
+			room = p.mem[p.shm.FarOff : p.shm.FarOff+p.shm.FarSize]
+		}
+		b, err := encode(s.Program, j.id, &j.plan, j.first, j.given, s.Memory, &p.sent, room)
 		if err != nil {
 			return false, err
 		}
 		j.bytes = b
+		if j.far {
+			p.far = j.id
+		}
 	}
-	if !p.plans.Put(1, j.bytes) {
+	if j.far && !p.plans.Put(abi.PlanFar, nil) || !j.far && !p.plans.Put(abi.PlanHere, j.bytes) {
 		return false, nil
 	}
 	p.asked += j.given
@@ -244,6 +262,7 @@ func (s *stream) record(kind uint32, b []byte) error {
 		return errDamaged
 	}
 	if kind == abi.RecPlanEnd {
+		s.proc.planEnded(b)
 		s.proc.results.Release()
 		if s.sent == 0 {
 			return errors.New("the runtime ended a plan that it was not given")
@@ -286,6 +305,14 @@ func (s *stream) record(kind uint32, b []byte) error {
 		}
 		o = outcome(s.Program, s.proc, &j.plan, &s.x, r)
 	}
+	if o.Ending.Kind == trace.Unfinished {
+		o.Ending.Message += s.dog.call
+		if o.Trace != nil {
+			o.Trace.Ending.Message = o.Ending.Message
+		}
+	}
+	s.dog.call = ""
+	s.proc.answered()
 	o.Index = j.first + int(r.Index)
 	s.ended(o, r.Last != 0)
 	return nil
@@ -293,11 +320,8 @@ func (s *stream) record(kind uint32, b []byte) error {
 
 // hang ends the execution of a process that does not answer. It leaves no records.
 func (s *stream) hang() {
-	s.proc.kill()
-	j := &s.queue[0]
-	o := schedule.Outcome{Index: j.done, Ending: trace.Ending{Kind: trace.Hang, Message: "watchdog: killed, because the program did not answer"}}
-	s.Program.Ended(s.proc, &j.plan, &o.Ending)
-	s.ended(o, true)
+	s.ended(s.killed(trace.CutByWatchdog+": killed, because the program did not answer"+s.dog.call), true)
+	s.dog.call = ""
 }
 
 // ended reports an execution of the first job and works out what remains to be run. last says that
@@ -306,8 +330,18 @@ func (s *stream) ended(o schedule.Outcome, last bool) {
 	j := &s.queue[0]
 	s.x.reset()
 	s.more = true
+	s.began = time.Now()
+	if s.position.Load() != nil {
+		s.position.Store(nil)
+	}
 	j.done = o.Index + 1
 	j.over = j.plan.Ends(&o)
+	if s.cutting {
+		if o.Ending.Kind == trace.Unfinished {
+			s.last = &target.CutError{Plan: j.plan, Outcome: o}
+		}
+		return
+	}
 	if !s.stopped && !s.done(j.plan, o) {
 		s.stopped = true
 		s.queue = s.queue[:s.sent]
@@ -357,6 +391,7 @@ type watchdog struct {
 	still stillness
 	after time.Duration // since the last sign of life, at the last look
 	asked bool
+	call  string // where in the kernel the program was when it was asked; kept until the execution has ended
 }
 
 // seen notes that the program gave a sign of life.
@@ -384,11 +419,12 @@ func (w *watchdog) look(p *Process) (hung bool, err error) {
 		w.asked = false
 	case still > w.limit+2*time.Second:
 		return true, nil
-	case still > w.limit && !w.asked:
-		// A runtime's handler ends the execution as a hang at the interrupted instruction, if that
-		// is the program's; or the program ends and reports where it was.
+	case still > w.limit:
+		if !w.asked {
+			w.call = p.kernelCall()
+		}
+		p.ask(abi.CutWatchdog, w.asked)
 		w.asked = true
-		unix.Kill(p.Pid(), p.quit)
 	}
 	return false, nil
 }

@@ -3,6 +3,7 @@ package ipc
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +22,7 @@ import (
 
 const (
 	planRingSize   = 64 << 20
+	farSize        = 512 << 20 // for a plan that is too long for the ring; only what is used takes memory
 	resultRingSize = 64 << 20
 	addrNoRandom   = 0x0040000 // ADDR_NO_RANDOMIZE
 )
@@ -79,12 +81,14 @@ type Process struct {
 	words    func(output []byte) string
 	quit     syscall.Signal
 	quitEnds bool
+	threads  bool // each of the program's threads has a kernel thread
 	out      *os.File
 	mem      []byte
 	shm      *abi.Shm
 	plans    Ring
 	results  Ring
-	asked    int // executions asked for so far
+	far      uint64 // id of the plan that lies in the memory for long ones, 0 for none
+	asked    int    // executions asked for so far
 	sent     sentPoints
 	dead     chan struct{} // closed when the program has been waited for
 	waitErr  error
@@ -96,7 +100,7 @@ var ErrCold = errors.New("the execution that was to warm up the program failed")
 // Launch starts the program and waits until its runtime takes plans. A *RefusedError says in one
 // sentence why heddle cannot run the program.
 func Launch(ctx context.Context, c *Command) (*Process, error) {
-	p := &Process{dead: make(chan struct{}), early: c.Early, words: c.Words, quit: c.Quit, quitEnds: c.QuitEnds, Scratch: c.Scratch}
+	p := &Process{dead: make(chan struct{}), early: c.Early, words: c.Words, quit: c.Quit, quitEnds: c.QuitEnds, threads: c.Options&abi.OptThreads != 0, Scratch: c.Scratch}
 	shmFile, err := p.share(c)
 	if err != nil {
 		return nil, err
@@ -232,7 +236,8 @@ func (p *Process) share(c *Command) (*os.File, error) {
 	const page = 4096
 	planOff := (abi.SizeofShm + page - 1) &^ (page - 1)
 	resultOff := planOff + planRingSize
-	total := resultOff + resultRingSize
+	farOff := resultOff + resultRingSize
+	total := farOff + farSize
 	f, err := memfile("heddle", nil)
 	if err != nil {
 		return nil, err
@@ -252,6 +257,7 @@ func (p *Process) share(c *Command) (*os.File, error) {
 	s.Total = uint64(total)
 	s.PlanOff, s.PlanSize = uint64(planOff), planRingSize
 	s.ResultOff, s.ResultSize = uint64(resultOff), resultRingSize
+	s.FarOff, s.FarSize = uint64(farOff), farSize
 	s.Hosts, s.Options = uint32(c.Hosts), c.Options
 	p.shm, p.plans, p.results = View(p.mem)
 	return f, nil
@@ -412,6 +418,15 @@ func (p *Process) trim() {
 // spent reports whether the process must not be given another execution.
 func (p *Process) spent() bool { return p.Budget > 0 && p.asked >= p.Budget }
 
+// planEnded notes the end of a plan, whose id the record has.
+func (p *Process) planEnded(record []byte) {
+	if p.far == 0 || len(record) < 8 || binary.NativeEndian.Uint64(record) != p.far {
+		return
+	}
+	p.far = 0
+	_ = unix.Madvise(p.mem[p.shm.FarOff:p.shm.FarOff+p.shm.FarSize], unix.MADV_REMOVE) // frees the memory
+}
+
 // settle waits for the end of a process that is about to end, so that its output is complete.
 func (p *Process) settle() {
 	select {
@@ -441,9 +456,7 @@ func (p *Process) restored() {
 	}
 	end := time.Now().Add(restoring)
 	for asked := false; p.Alive() && atomic.LoadUint32(&p.shm.Changes) > 0 && time.Now().Before(end); asked = true {
-		if !asked {
-			unix.Kill(p.Pid(), p.quit)
-		}
+		p.ask(abi.CutTime, asked)
 		time.Sleep(time.Millisecond)
 	}
 }

@@ -112,7 +112,7 @@ func TestWatchBudget(t *testing.T) {
 		{schedule.Plan{Watch: true}, 0, maxWatch},
 		{schedule.Plan{}, 1 << 20, 0},
 	} {
-		b, err := encode(flat{}, 1, &test.plan, 0, 1, test.memory, &sentPoints{})
+		b, err := encode(flat{}, 1, &test.plan, 0, 1, test.memory, &sentPoints{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

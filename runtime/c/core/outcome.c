@@ -126,11 +126,17 @@ const char *hd_waits_described(void) {
 }
 
 // ---- the end
-bool hd_watchdog;
+bool hd_cut_asked;
+
+void hd_cut(uint64_t pc, uint64_t object) {
+  static const char *const why[] = { [HD_CUT_TIME] = "time", [HD_CUT_USER] = "interrupted", [HD_CUT_WATCHDOG] = "watchdog" };
+  uint32_t cut = __atomic_load_n(&hd_shm->cut, __ATOMIC_ACQUIRE);
+  hd_end(HD_OUT_UNFINISHED, 0, pc, object, cut < sizeof why / sizeof *why && why[cut] ? why[cut] : "time");
+}
 
 void hd_hang(uint64_t pc, uint64_t object) {
-  hd_end(HD_OUT_HANG, 0, pc, object,
-         hd_watchdog ? "watchdog: the program computes, or is blocked in the kernel, without reaching a scheduling point" : "step budget");
+  if (hd_cut_asked) hd_cut(pc, object);
+  hd_end(HD_OUT_HANG, 0, pc, object, "step budget");
 }
 
 void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {
@@ -145,7 +151,7 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
   r->thread = hd.cur ? hd.cur->number : 0;
   // On a terminal, libc would have written the lines printed so far. The captured output is a
   // file, so libc may still buffer them.
-  if (hd.plan.flags & HD_PLAN_OUTPUT && outcome != HD_OUT_CLEAN && outcome != HD_OUT_SIGNAL && outcome != HD_OUT_UNSUPPORTED && !hd_watchdog)
+  if (hd.plan.flags & HD_PLAN_OUTPUT && outcome != HD_OUT_CLEAN && outcome != HD_OUT_SIGNAL && outcome != HD_OUT_UNSUPPORTED && !hd_cut_asked)
     HD_CALL_MODULES(failing);
   if (outcome == HD_OUT_CLEAN && status != hd.plan.expect_status) send_backtrace(pc, false); // a failure, if another status is expected
   if (outcome != HD_OUT_CLEAN) { // sent for every plan: a finding's identity must not depend on the plan's flags
@@ -154,7 +160,7 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
     if (outcome != HD_OUT_DIVERGED) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0, true);
     report_waiters();
   }
-  hd_watchdog = false;
+  hd_cut_asked = false;
   hd_to_carrier();
 }
 

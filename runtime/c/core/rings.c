@@ -100,6 +100,7 @@ const struct hd_plan *hd_plan_next(void) {
     }
     struct hd_rec_header *h = (void *)(base + tail % hd_shm->plan_size);
     plan_bytes = h->size;
+    if (h->type == HD_PLAN_FAR) return (const struct hd_plan *)((char *)hd_shm + hd_shm->far_off);
     if (h->type != HD_REC_PAD) return (const struct hd_plan *)(h + 1);
     hd_plan_release();
   }

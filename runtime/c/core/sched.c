@@ -30,13 +30,16 @@ static bool any(const struct hd_set *s) {
 static inline void count_point(const struct hd_thread *t) {
   hd.points++;
   hd.vtime += HD_POINT_NS;
-  // For the watchdog, signals/crash.c lowers the budget.
+  // signals/crash.c lowers the budget when the controller asks to end the execution.
   if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_hang(t->pend.pc, t->pend.obj);
   // Raises the heartbeat at every point except a yield that the runtime inserted, because some
   // programs compute for a tenth of a second between points. No atomic addition is needed: only
   // the running thread writes it.
   uint32_t own = !(t->pend.flags & HD_EV_FORCED);
   __atomic_store_n(&hd_shm->heartbeat, hd_shm->heartbeat + own, __ATOMIC_RELAXED);
+  __atomic_store_n(&hd_shm->at_pc, t->pend.pc, __ATOMIC_RELAXED);
+  __atomic_store_n(&hd_shm->at_thread, t->number, __ATOMIC_RELAXED);
+  __atomic_store_n(&hd_shm->at_points, (uint32_t)hd.points, __ATOMIC_RELAXED);
 }
 
 // Reports whether another process has ended a thread's wait, or may do so.

@@ -14,7 +14,7 @@
 #include "core/sched.h"
 #include "signals/signals.h"
 
-enum { ALT_STACK = 256 << 10, WATCHDOG = SIGURG };
+enum { ALT_STACK = 256 << 10, CUT = SIGURG };
 
 static bool progaccess(uint64_t pc) {
   extern char __start_hd_progaccess[] __attribute__((visibility("hidden")));
@@ -86,27 +86,31 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
   hd_end(HD_OUT_SIGNAL, sig, site, addr, unloaded(pc, addr));
 }
 
-// The controller's watchdog: the program has been running without reaching a hook.
-static void on_watchdog(int sig, siginfo_t *info, void *context) {
+// The controller asks to end the execution where it is (hd_shm.cut). In the program's code, or in a system call, it ends
+// at the interrupted instruction. In a hook it ends at the next scheduling point; the controller repeats the signal, so an
+// execution without one ends once the signal comes outside of hooks.
+static void on_cut(int sig, siginfo_t *info, void *context) {
   (void)info;
   if (hd_mode != HD_ACTIVE) {
     hd_fork_signal(sig);
     return;
   }
-  hd_watchdog = true;
+  uint32_t cut = __atomic_load_n(&hd_shm->cut, __ATOMIC_ACQUIRE);
+  if (!cut || __atomic_load_n(&hd_shm->cut_execution, __ATOMIC_RELAXED) != __atomic_load_n(&hd_shm->executions, __ATOMIC_RELAXED)) return;
+  hd_cut_asked = true;
   uint64_t pc = hd_context_pc(context);
-  if (hd_in_runtime(pc)) { // make the next scheduling point end it
+  if (hd_in_runtime(pc)) {
     hd.plan.max_steps = hd.points;
     return;
   }
-  hd.cur->pend.pc = pc + 1;
+  hd_pend(hd.cur, HD_OP_NONE, pc + 1, 0); // it is between two operations
   HD_EACH_MODULE(m) {
-    const char *what = m->stuck ? m->stuck(pc) : NULL;
+    const char *what = cut == HD_CUT_WATCHDOG && m->stuck ? m->stuck(pc) : NULL;
     if (!what) continue;
-    hd_watchdog = false;
+    hd_cut_asked = false;
     hd_unsupported(what);
   }
-  hd_hang(pc + 1, 0);
+  hd_cut(pc + 1, 0);
 }
 
 struct kernel_sigaction { void *handler; unsigned long flags; void *restorer; uint64_t mask; };
@@ -115,7 +119,7 @@ static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, S
 void hd_crash_remove(void) {
   struct kernel_sigaction sa = { 0 };
   for (uint32_t i = 0; i < sizeof fatal / sizeof *fatal; i++) hd_sys4(SYS_rt_sigaction, fatal[i], &sa, 0, 8);
-  hd_sys4(SYS_rt_sigaction, WATCHDOG, &sa, 0, 8);
+  hd_sys4(SYS_rt_sigaction, CUT, &sa, 0, 8);
 }
 
 static void install(void) {
@@ -130,8 +134,8 @@ static void install(void) {
   struct kernel_sigaction sa = { .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | 0x04000000 /* SA_RESTORER */, .restorer = hd_sigreturn_at };
   sa.handler = (void *)on_fatal;
   for (uint32_t i = 0; i < sizeof fatal / sizeof *fatal; i++) hd_sys4(SYS_rt_sigaction, fatal[i], &sa, 0, 8);
-  sa.handler = (void *)on_watchdog;
-  hd_sys4(SYS_rt_sigaction, WATCHDOG, &sa, 0, 8);
+  sa.handler = (void *)on_cut;
+  hd_sys4(SYS_rt_sigaction, CUT, &sa, 0, 8);
 }
 
 const struct hd_registration hd_crash = { .kernel_thread = install };

@@ -494,7 +494,7 @@ func hdTestFail(message string) {
 func hdOutcomeOf(outcome uint32) uint32 {
 	if hdTestFailed.site != 0 {
 		switch outcome {
-		case hdOutClean, hdOutLeak, hdOutDeadlock, hdOutHang:
+		case hdOutClean, hdOutLeak, hdOutDeadlock, hdOutHang, hdOutUnfinished:
 			return hdOutTest
 		}
 	}
@@ -578,7 +578,7 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	}
 	hd.record = hd.record || hd.settle.recorded
 	switch outcome {
-	case hdOutDeadlock, hdOutLeak, hdOutHang:
+	case hdOutDeadlock, hdOutLeak, hdOutHang, hdOutUnfinished:
 		hdWaiters(outcome)
 	}
 	hdWatchEnd() // last: it names objects that only races touch

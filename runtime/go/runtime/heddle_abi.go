@@ -434,6 +434,12 @@ const (
 	hdFaultDelayed  = 9
 )
 
+// enum hd_plan_record
+const (
+	hdPlanHere = 1
+	hdPlanFar  = 2
+)
+
 // hdPlan is struct hd_plan, 152 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
@@ -836,6 +842,14 @@ const (
 	hdStateCold    = 6
 )
 
+// enum hd_cut
+const (
+	hdCutNone     = 0
+	hdCutTime     = 1
+	hdCutUser     = 2
+	hdCutWatchdog = 3
+)
+
 // enum hd_instrumented
 const (
 	hdInstrNone = 0
@@ -920,7 +934,7 @@ const (
 	hdOffsetofTriedSiteOf = 12
 )
 
-// hdShm is struct hd_shm, 633560 bytes.
+// hdShm is struct hd_shm, 633600 bytes.
 type hdShm struct {
 	Magic        uint64              // offset 0
 	Abi          uint32              // offset 8
@@ -934,47 +948,53 @@ type hdShm struct {
 	PlanSize     uint64              // offset 48
 	ResultOff    uint64              // offset 56
 	ResultSize   uint64              // offset 64
-	Options      uint32              // offset 72
-	Hosts        uint32              // offset 76
-	State        uint32              // offset 80
-	Stop         uint32              // offset 84
-	Changes      uint32              // offset 88
-	PadChanges   uint32              // offset 92
-	Heartbeat    uint64              // offset 96
-	Executions   uint64              // offset 104
-	CurrentPlan  uint32              // offset 112
-	Nmodules     uint32              // offset 116
-	Instrumented uint32              // offset 120
-	NprocPages   uint32              // offset 124
-	HeapBase     uint64              // offset 128
-	HeapSize     uint64              // offset 136
-	Vectors      uint64              // offset 144
-	Strings      uint64              // offset 152
-	StringsEnd   uint64              // offset 160
-	FatalPc      uint64              // offset 168
-	Message      [1024]uint8         // offset 176
-	PlanRing     hdRing              // offset 1200
-	ResultRing   hdRing              // offset 1328
-	Modules      [256]hdModule       // offset 1456
-	Nomitted     uint32              // offset 153008
-	PadIgnored   uint32              // offset 153012
-	OmittedSites [4096]hdOmittedSite // offset 153016
-	OmittedTimes [64]uint64          // offset 218552
-	Ntried       uint32              // offset 219064
-	NtriedSites  uint32              // offset 219068
-	TriedOwn     uint64              // offset 219072
-	TriedStride  uint64              // offset 219080
-	TriedRanges  [32]hdTriedRange    // offset 219088
-	TriedSites   [16384]hdTriedSite  // offset 219600
-	TriedTimes   [32]uint64          // offset 481744
-	Nlate        uint32              // offset 482000
-	PadLate      uint32              // offset 482004
-	Late         [256]hdModule       // offset 482008
+	FarOff       uint64              // offset 72
+	FarSize      uint64              // offset 80
+	Options      uint32              // offset 88
+	Hosts        uint32              // offset 92
+	State        uint32              // offset 96
+	Stop         uint32              // offset 100
+	Changes      uint32              // offset 104
+	Cut          uint32              // offset 108
+	CutExecution uint64              // offset 112
+	Heartbeat    uint64              // offset 120
+	AtPc         uint64              // offset 128
+	AtThread     uint32              // offset 136
+	AtPoints     uint32              // offset 140
+	Executions   uint64              // offset 144
+	CurrentPlan  uint32              // offset 152
+	Nmodules     uint32              // offset 156
+	Instrumented uint32              // offset 160
+	NprocPages   uint32              // offset 164
+	HeapBase     uint64              // offset 168
+	HeapSize     uint64              // offset 176
+	Vectors      uint64              // offset 184
+	Strings      uint64              // offset 192
+	StringsEnd   uint64              // offset 200
+	FatalPc      uint64              // offset 208
+	Message      [1024]uint8         // offset 216
+	PlanRing     hdRing              // offset 1240
+	ResultRing   hdRing              // offset 1368
+	Modules      [256]hdModule       // offset 1496
+	Nomitted     uint32              // offset 153048
+	PadIgnored   uint32              // offset 153052
+	OmittedSites [4096]hdOmittedSite // offset 153056
+	OmittedTimes [64]uint64          // offset 218592
+	Ntried       uint32              // offset 219104
+	NtriedSites  uint32              // offset 219108
+	TriedOwn     uint64              // offset 219112
+	TriedStride  uint64              // offset 219120
+	TriedRanges  [32]hdTriedRange    // offset 219128
+	TriedSites   [16384]hdTriedSite  // offset 219640
+	TriedTimes   [32]uint64          // offset 481784
+	Nlate        uint32              // offset 482040
+	PadLate      uint32              // offset 482044
+	Late         [256]hdModule       // offset 482048
 }
 
 // Size and offsets of hdShm as the C compiler has them.
 const (
-	hdSizeofShm               = 633560
+	hdSizeofShm               = 633600
 	hdOffsetofShmMagic        = 0
 	hdOffsetofShmAbi          = 8
 	hdOffsetofShmPoints       = 12
@@ -987,42 +1007,48 @@ const (
 	hdOffsetofShmPlanSize     = 48
 	hdOffsetofShmResultOff    = 56
 	hdOffsetofShmResultSize   = 64
-	hdOffsetofShmOptions      = 72
-	hdOffsetofShmHosts        = 76
-	hdOffsetofShmState        = 80
-	hdOffsetofShmStop         = 84
-	hdOffsetofShmChanges      = 88
-	hdOffsetofShmPadChanges   = 92
-	hdOffsetofShmHeartbeat    = 96
-	hdOffsetofShmExecutions   = 104
-	hdOffsetofShmCurrentPlan  = 112
-	hdOffsetofShmNmodules     = 116
-	hdOffsetofShmInstrumented = 120
-	hdOffsetofShmNprocPages   = 124
-	hdOffsetofShmHeapBase     = 128
-	hdOffsetofShmHeapSize     = 136
-	hdOffsetofShmVectors      = 144
-	hdOffsetofShmStrings      = 152
-	hdOffsetofShmStringsEnd   = 160
-	hdOffsetofShmFatalPc      = 168
-	hdOffsetofShmMessage      = 176
-	hdOffsetofShmPlanRing     = 1200
-	hdOffsetofShmResultRing   = 1328
-	hdOffsetofShmModules      = 1456
-	hdOffsetofShmNomitted     = 153008
-	hdOffsetofShmPadIgnored   = 153012
-	hdOffsetofShmOmittedSites = 153016
-	hdOffsetofShmOmittedTimes = 218552
-	hdOffsetofShmNtried       = 219064
-	hdOffsetofShmNtriedSites  = 219068
-	hdOffsetofShmTriedOwn     = 219072
-	hdOffsetofShmTriedStride  = 219080
-	hdOffsetofShmTriedRanges  = 219088
-	hdOffsetofShmTriedSites   = 219600
-	hdOffsetofShmTriedTimes   = 481744
-	hdOffsetofShmNlate        = 482000
-	hdOffsetofShmPadLate      = 482004
-	hdOffsetofShmLate         = 482008
+	hdOffsetofShmFarOff       = 72
+	hdOffsetofShmFarSize      = 80
+	hdOffsetofShmOptions      = 88
+	hdOffsetofShmHosts        = 92
+	hdOffsetofShmState        = 96
+	hdOffsetofShmStop         = 100
+	hdOffsetofShmChanges      = 104
+	hdOffsetofShmCut          = 108
+	hdOffsetofShmCutExecution = 112
+	hdOffsetofShmHeartbeat    = 120
+	hdOffsetofShmAtPc         = 128
+	hdOffsetofShmAtThread     = 136
+	hdOffsetofShmAtPoints     = 140
+	hdOffsetofShmExecutions   = 144
+	hdOffsetofShmCurrentPlan  = 152
+	hdOffsetofShmNmodules     = 156
+	hdOffsetofShmInstrumented = 160
+	hdOffsetofShmNprocPages   = 164
+	hdOffsetofShmHeapBase     = 168
+	hdOffsetofShmHeapSize     = 176
+	hdOffsetofShmVectors      = 184
+	hdOffsetofShmStrings      = 192
+	hdOffsetofShmStringsEnd   = 200
+	hdOffsetofShmFatalPc      = 208
+	hdOffsetofShmMessage      = 216
+	hdOffsetofShmPlanRing     = 1240
+	hdOffsetofShmResultRing   = 1368
+	hdOffsetofShmModules      = 1496
+	hdOffsetofShmNomitted     = 153048
+	hdOffsetofShmPadIgnored   = 153052
+	hdOffsetofShmOmittedSites = 153056
+	hdOffsetofShmOmittedTimes = 218592
+	hdOffsetofShmNtried       = 219104
+	hdOffsetofShmNtriedSites  = 219108
+	hdOffsetofShmTriedOwn     = 219112
+	hdOffsetofShmTriedStride  = 219120
+	hdOffsetofShmTriedRanges  = 219128
+	hdOffsetofShmTriedSites   = 219640
+	hdOffsetofShmTriedTimes   = 481784
+	hdOffsetofShmNlate        = 482040
+	hdOffsetofShmPadLate      = 482044
+	hdOffsetofShmLate         = 482048
 )
 
 // enum hd_isolation

@@ -106,8 +106,9 @@ func hdAccessed() {
 	a := &t.access
 	a.changes, a.forced = false, false
 	if hd.quit {
-		hdMessage(hdNoSign)
-		hdFail(hdOutHang, 0, a.pc)
+		t.pend = hdPend{pc: a.pc}
+		hdCut(a.pc)
+		exit(2)
 	}
 	stops := hdStops(gp) != nil
 	if hd.watching && t.quiet < hdQuiet && !(hd.record && hd.accesses) && !(stops && hdIsPoint(a.pc)) {

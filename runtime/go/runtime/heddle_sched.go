@@ -207,6 +207,7 @@ func hdArrive(t *hdThread) {
 	if !hd.forced { // a sign of life
 		hd.shm.Heartbeat++ // one goroutine runs at a time: there is no other writer
 	}
+	hd.shm.AtPc, hd.shm.AtThread, hd.shm.AtPoints = uint64(t.pend.pc), t.number, uint32(hd.points)
 	t.forced, hd.forced = hd.forced, false
 	hdPolicyArrive(t)
 	if hd.plan.Nholds != 0 {
@@ -214,8 +215,12 @@ func hdArrive(t *hdThread) {
 	}
 }
 
-// hdBudget ends the execution, at t's operation, if its step budget is used up.
+// hdBudget ends the execution, at t's operation, if its step budget is used up or the controller asked for its end.
 func hdBudget(t *hdThread) {
+	if hd.quit {
+		hdCut(t.pend.pc)
+		exit(2)
+	}
 	if hd.settle.phase == hdSettleNone && hd.points > hd.budget {
 		hdMessage("the step budget is used up")
 		hdFail(hdOutHang, 0, t.pend.pc)

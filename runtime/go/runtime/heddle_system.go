@@ -3,7 +3,10 @@
 // State from the kernel: whether a thread works or waits, whether a signal is pending.
 package runtime
 
-import "unsafe"
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
 
 var hdProcBuf [2048]byte // one token, so one buffer is enough
 
@@ -125,18 +128,19 @@ func hdPort(n int) int {
 func hdPortTaken(n int) { hd.ports += n + 1 }
 
 // hdQuit is called in the handler of a signal; gp was running, at pc. The controller sends SIGQUIT
-// to a program that shows no sign of life. The execution ends as a hang, at the instruction that
-// the holder of the token has reached; Go's runtime then prints all stacks and exits. It returns
-// true if the signal is not meant for this kernel thread, or must wait for the next hook.
+// to end the execution where it is: at the instruction that the holder of the token has reached, or at
+// its next hook. Go's runtime then prints all stacks and exits. It returns true if the signal is not
+// meant for this kernel thread, or must wait for the next hook.
 //
 //go:yeswritebarrierrec
 func hdQuit(sig uint32, gp *g, pc, sender uintptr) bool {
-	if sig != _SIGQUIT || !hd.active || hd.warm || hd.cur == nil || !hd.quit && uint32(sender) == uint32(getpid()) {
+	if sig != _SIGQUIT || !hd.active || hd.warm || hd.cur == nil || !hd.quit && uint32(sender) == uint32(getpid()) || atomic.Load(&hd.shm.Cut) == hdCutNone {
 		return false // the program's own signal
 	}
 	t := hd.cur
 	holder := t.gp.ptr()
 	if t.state != hdRunning || holder == nil || holder.m == nil {
+		hdCut(0) // no goroutine is enabled: Go's runtime waits for the outside world
 		return false
 	}
 	if mp := holder.m; mp != getg().m {
@@ -151,9 +155,20 @@ func hdQuit(sig uint32, gp *g, pc, sender uintptr) bool {
 	if pc++; hdClassOf(pc) != 0 { // sites are return addresses
 		pc = 0 // the controller reads the stack that Go's runtime prints
 	}
-	hdMessage(hdNoSign)
-	hdFinish(hdOutHang, 0, pc, true)
+	t.pend = hdPend{pc: pc} // between two operations
+	hdCut(pc)
 	return false
 }
 
-const hdNoSign = "watchdog: no scheduling point was reached"
+// hdCut ends the execution, which the controller has asked for.
+func hdCut(pc uintptr) {
+	switch atomic.Load(&hd.shm.Cut) {
+	case hdCutUser:
+		hdMessage("interrupted")
+	case hdCutWatchdog:
+		hdMessage("watchdog")
+	default:
+		hdMessage("time")
+	}
+	hdFinish(hdOutUnfinished, 0, pc, true)
+}

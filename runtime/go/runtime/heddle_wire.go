@@ -93,6 +93,9 @@ func hdNextPlan() {
 		hd.plans = uint64(h.Size)
 		if h.Type != hdRecPad {
 			p := add(unsafe.Pointer(h), hdSizeofRecHeader)
+			if h.Type == hdPlanFar {
+				p = add(unsafe.Pointer(s), uintptr(s.FarOff))
+			}
 			hd.planAt = uintptr(p)
 			hd.plan = *(*hdPlan)(p)
 			hd.planned = true
