@@ -123,7 +123,7 @@ func (c *atomicityCommand) Run(a *app) error {
 		search = strategy.NewCTrigger(s)
 		return search
 	}
-	p := a.progress()
+	p := a.progress().of(t)
 	defer p.done()
 	found, err := engine.Find(a.ctx, t, opts, p.find)
 	if err != nil && found.Finding == nil && found.Outcome != engine.Interrupted {
@@ -137,7 +137,11 @@ func (c *atomicityCommand) Run(a *app) error {
 		}
 	}
 	p.done()
-	if found.Finding == nil && search.Profile().Runs() == 0 && !found.Sequential && found.Outcome != engine.Interrupted {
+	if found.Finding == nil && search.Profile().Runs() == 0 && !found.Sequential && found.Outcome != engine.Interrupted && (found.Unfinished == nil || !a.JSON) {
+		if found.Unfinished != nil {
+			result.PrintUnfinished(a.stdout, found.Unfinished)
+			return notDecided(found)
+		}
 		return c.nothing(found.Seconds)
 	}
 	out := result.AtomicityOf(found, search, names)
@@ -170,6 +174,7 @@ func (c *atomicityCommand) print(a *app, out *result.Atomicity, found *engine.Re
 		fmt.Fprintln(a.stdout)
 	}
 	printer.Atomicity(out)
+	result.PrintUnfinished(a.stdout, found.Unfinished)
 	return nil
 }
 

@@ -193,7 +193,7 @@ func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error
 		opts.Suppressed = result.Suppressed(known, names)
 	}
 
-	p := a.progress()
+	p := a.progress().of(t)
 	kept, found, err := corpus.Find(a.ctx, t, opts, corpus.Options{Dir: c.Corpus, Program: c.Program.name(), Prune: c.Prune}, p.find)
 	p.done()
 	if saved != nil {
@@ -236,10 +236,8 @@ func (a *app) ended(found *engine.Report, err error) error {
 			fmt.Fprintf(a.stderr, "heddle: %s\n", sentence(err))
 		}
 		return errFound
-	case found.Executions == 0 && found.Outcome == engine.Interrupted:
-		return errors.New("interrupted before an execution had ended: nothing is known about the program")
-	case found.Executions == 0:
-		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; raise --time, or give it less work", found.Seconds)
+	case found.Executions == 0, found.Unfinished != nil:
+		return notDecided(found)
 	case found.Outcome == engine.Interrupted:
 		return errors.New("interrupted")
 	case found.Outcome == engine.Unreproduced:
@@ -250,6 +248,24 @@ func (a *app) ended(found *engine.Report, err error) error {
 		return errors.New("every execution ended in an ignored finding: nothing else is known about the program")
 	}
 	return nil
+}
+
+// notDecided is the error of a search without a failure of which no execution ended, or not every one.
+func notDecided(r *engine.Report) error {
+	u, interrupted := r.Unfinished, r.Outcome == engine.Interrupted
+	switch {
+	case u == nil && interrupted:
+		return errors.New("interrupted before an execution had ended: nothing is known about the program")
+	case u == nil:
+		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; raise --time, or give it less work", r.Seconds)
+	case u.Executions == r.Executions && interrupted:
+		return errors.New("interrupted before an execution had ended: nothing is known about the program but where its threads were")
+	case interrupted:
+		return errors.New("interrupted")
+	case u.Executions == r.Executions:
+		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program but where its threads were; %s", r.Seconds, u.Advice())
+	}
+	return fmt.Errorf("%s did not end, so this is not a clean result: %s", wording.Count(u.Executions, "execution"), u.Advice())
 }
 
 func (c *findCommand) print(a *app, r *engine.Report, kept *result.Kept) error {

@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
 
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // progress writes a line about the progress of a long command: one that is overwritten on a
@@ -26,6 +30,9 @@ type progress struct {
 	// patience is the time between lines without a terminal, and prefix begins each.
 	patience time.Duration
 	prefix   string
+	mu       sync.Mutex              // held while a line is written
+	names    func(trace.Site) string // places of executions that take long; nil: not shown
+	long     time.Duration           // how long the execution had run that was reported last
 }
 
 func (a *app) progress() *progress {
@@ -48,7 +55,38 @@ func (a *app) terminal() (f *os.File, ok bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
+// of makes the progress of a search say where executions are that take long.
+func (p *progress) of(t target.Target) *progress {
+	names := report.NewRunning(t.Modules) // of its own: the search uses its names at the same time
+	p.names = func(s trace.Site) string { return names.Place(s, false) }
+	return p
+}
+
+// running shows where an execution is that takes long. The first line about one comes at once.
+func (p *progress) running(at *target.Position) {
+	if at.For < p.long {
+		p.long = 0
+	}
+	line := fmt.Sprintf("an execution has run for %.0f s: %s", at.For.Seconds(), wording.Count(at.Points, "scheduling point"))
+	if at.Site != 0 && p.names != nil {
+		if where := p.names(at.Site); where != "" {
+			line += fmt.Sprintf(", the last one of T%d at %s", at.Thread, where)
+		}
+	}
+	p.mu.Lock()
+	if p.long == 0 {
+		p.next = time.Time{}
+	}
+	p.long = at.For
+	p.mu.Unlock()
+	p.line(line)
+}
+
 func (p *progress) find(s engine.Progress) {
+	if s.Long != nil {
+		p.running(s.Long)
+		return
+	}
 	line := fmt.Sprintf("%s: %s, %s/s, %s, %s, %.0f s",
 		s.Phase, wording.Count(s.Executions, "execution"), wording.Thousands(int(s.PerSecond)), wording.Count(s.Behaviours, "distinct behaviour"), wording.Count(s.Points, "memory point"), s.Elapsed.Seconds())
 	if s.Cost != nil {
@@ -83,6 +121,8 @@ func (p *progress) begin(text string) {
 
 // line shows the text if it is time to.
 func (p *progress) line(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	now := time.Now()
 	if now.Before(p.next) {
 		return

@@ -81,7 +81,7 @@ func (c *racesCommand) Run(a *app) error {
 		opts.Stale = staleRaces
 	}
 	opts.Simplify = engine.SimplifyOptions{Time: c.Time / 8, NoExtra: true, Memory: a.memory()}
-	p := a.progress()
+	p := a.progress().of(t)
 	found, r, err := engine.FindRaces(a.ctx, t, opts, p.find)
 	p.done()
 	if err != nil {
@@ -96,12 +96,10 @@ func (c *racesCommand) Run(a *app) error {
 	switch {
 	case out.Outcome == result.Found:
 		return errFound
-	case r.Executions == 0 && r.Outcome == engine.Interrupted:
-		return errors.New("interrupted before an execution had ended: nothing is known about the program")
+	case r.Executions == 0, r.Unfinished != nil:
+		return notDecided(r)
 	case out.Outcome == result.Interrupted:
 		return errors.New("interrupted")
-	case r.Executions == 0:
-		return fmt.Errorf("no execution ended in %.1f s: nothing is known about the program; raise --time, or give it less work", r.Seconds)
 	case out.Outcome == result.Ignored:
 		return errors.New("every execution ended in a suppressed finding: nothing else is known about the program")
 	case out.Outcome == result.Unfinished:

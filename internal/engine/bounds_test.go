@@ -42,14 +42,6 @@ func (p *patient) Stream(ctx context.Context, next func() (schedule.Plan, bool),
 	return p.meddler.Stream(ctx, next, done)
 }
 
-// stuck is a target that reports how long it has made no progress.
-type stuck struct {
-	target.Target
-	still func() time.Duration
-}
-
-func (s *stuck) Still() time.Duration { return s.still() }
-
 // TestUnfinished: an exploration in which no execution ended makes no statement about the program.
 func TestUnfinished(t *testing.T) {
 	target := &patient{meddler{Target: simprog.New(simprog.LockedUpdate(2))}, func(ctx context.Context, _ schedule.Plan) error { return until(ctx) }}
@@ -57,13 +49,6 @@ func TestUnfinished(t *testing.T) {
 	r, err := Find(context.Background(), target, Options{Time: 10 * time.Millisecond}, nil)
 	if err != nil || r.Outcome != Unfinished || r.Ended != ByTime || r.Executions != 0 {
 		t.Errorf("%v, %+v", err, r)
-	}
-	// Without a sign of life, the watchdog still gets its full time.
-	began := time.Now()
-	still := &stuck{target, func() time.Duration { return time.Since(began) % (2 * time.Second) }}
-	r, err = Find(context.Background(), still, Options{Time: 10 * time.Millisecond}, nil)
-	if took := time.Since(began); err != nil || r.Outcome != Unfinished || took < 2*time.Second {
-		t.Errorf("%v, %+v, took %v", err, r, took)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
@@ -73,41 +58,62 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// TestStillAtTheLimit: a later execution that has been still for long at the time limit is left to
-// the watchdog; others are ended.
-func TestStillAtTheLimit(t *testing.T) {
+// TestCutShort: an execution that runs when the time is over counts if it is the only one, or has gone on for far longer than the
+// others; a search with such an execution is not clean.
+func TestCutShort(t *testing.T) {
+	const limit = 50 * time.Millisecond
+	positions := []trace.Waiter{{Thread: 0, Op: trace.OpThreadJoin, Site: trace.MakeSite(0, 1), Holder: 1}, {Thread: 1, Site: trace.MakeSite(0, 2), Holder: -1, Ready: true}}
 	for _, test := range []struct {
-		name  string
-		still time.Duration // at the limit
-		waits bool
-	}{{"long", 5 * time.Second, true}, {"short", 10 * time.Millisecond, false}} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			var blocked time.Time
-			calls := 0
-			target := &patient{meddler{Target: simprog.New(simprog.LockedUpdate(2))}, func(ctx context.Context, _ schedule.Plan) error {
-				if calls++; calls == 1 {
-					return nil
+		name   string
+		before int // executions
+		points int // of the last one
+		still  time.Duration
+		counts bool
+	}{
+		{"first", 0, 3, 0, true}, {"ordinary", 5, 100, 0, false}, {"long", 5, 20_000, 0, true}, {"without points", 5, 3, 2 * time.Second, true},
+	} {
+		for _, interrupt := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/%v", test.name, interrupt), func(t *testing.T) {
+				t.Parallel()
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				calls := 0
+				p := &meddler{Target: simprog.New(simprog.LockedUpdate(2)), before: func(schedule.Plan) error {
+					if calls++; calls <= test.before {
+						return nil
+					}
+					if interrupt {
+						cancel()
+					} else {
+						time.Sleep(2 * limit)
+					}
+					o := schedule.Outcome{Points: test.points, Ending: trace.Ending{Kind: trace.Unfinished, Message: trace.CutByTime, Waiters: positions}}
+					return &target.CutError{Outcome: o, Still: test.still, Err: context.Canceled}
+				}}
+				r, err := Find(ctx, p, Options{Time: limit}, nil)
+				u := r.Unfinished
+				if (u != nil) != test.counts || (err != nil) != interrupt {
+					t.Fatalf("%v, %+v", err, r)
 				}
-				blocked = time.Now()
-				return until(ctx)
-			}}
-			const limit, life = 100 * time.Millisecond, 800 * time.Millisecond
-			began := time.Now()
-			still := &stuck{target, func() time.Duration {
-				if time.Since(began) > life {
-					return 0 // a sign of life
+				want := Nothing
+				switch {
+				case interrupt:
+					want = Interrupted
+				case test.counts:
+					want = Unfinished
 				}
-				return test.still + time.Since(began)
-			}}
-			r, err := Find(context.Background(), still, Options{Time: limit}, nil)
-			if err != nil || r.Ended != ByTime || r.Executions == 0 || blocked.IsZero() {
-				t.Fatalf("%v, %+v", err, r)
-			}
-			if waited := time.Since(began) > life; waited != test.waits {
-				t.Errorf("ended after %v, waited %t, want %t", time.Since(began), waited, test.waits)
-			}
-		})
+				if r.Outcome != want {
+					t.Errorf("outcome %v, want %v", r.Outcome, want)
+				}
+				if u == nil {
+					return
+				}
+				if u.Execution != test.before+1 || r.Executions != test.before+1 || u.Points != test.points || len(u.Threads) != 2 ||
+					u.Threads[0].Text != "blocked in pthread_join of T1" || !u.Threads[0].Blocked || u.Threads[1].Text != "runs" || u.Threads[1].Blocked {
+					t.Errorf("%+v, %d executions", u, r.Executions)
+				}
+			})
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/strategy"
@@ -19,13 +18,6 @@ const (
 	usualSteps = abi.MaxSteps // the budget where a plan names none
 	roomSteps  = 8
 )
-
-// budgetError reports a first execution that did not end within firstSteps.
-type budgetError struct{ points int }
-
-func (e budgetError) Error() string {
-	return fmt.Sprintf("the first execution passed %d scheduling points and did not end, so nothing is known about the program: give it less work, or raise the budget with --max-steps", e.points)
-}
 
 // unbounded reports whether the first execution decides the step budget. For Go programs a warm-up
 // does.
@@ -98,17 +90,16 @@ func (s *search) enough(ctx context.Context, f *failure) (bool, error) {
 	return false, nil
 }
 
-// budget sets the step budget of later executions from the first one.
-func (s *search) budget(o *schedule.Outcome) error {
+// budget sets the step budget of later executions from the first one. That is unfinished if it has used up the largest budget.
+func (s *search) budget(o *schedule.Outcome) {
 	if s.report.Executions != 1 || !s.unbounded() {
-		return nil
+		return
 	}
 	if o.Ending.Kind == trace.Hang && o.Points >= firstSteps {
-		s.report.Executions = 0 // none ended
-		return budgetError{o.Points}
+		o.Ending.Kind, o.Ending.Message = trace.Unfinished, trace.CutBySteps
+		return
 	}
 	if n := roomSteps * o.Points; n > usualSteps {
 		s.opts.MaxSteps = n
 	}
-	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/finding"
-	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -63,20 +62,20 @@ func same(recorded, met *trace.Trace) *DivergedError {
 		return &DivergedError{Event: n, Field: "event", Met: b, RecordedText: "the end: " + endingText(recorded), MetText: eventText(met, b)}
 	}
 	a, b := &recorded.Ending, &met.Ending
-	// The watchdog acts on elapsed time: the instruction of the loop at which it stops the program,
-	// and the amount of output by then, differ from run to run.
-	stopped := a.Kind == trace.Hang && strings.HasPrefix(a.Message, "watchdog:")
+	if a.Kind == trace.Unfinished && b.Kind == a.Kind {
+		return nil // elapsed time decides where it is ended, and how much output there is by then
+	}
 	switch {
 	case a.Kind != b.Kind, a.Status != b.Status, a.Thread != b.Thread,
-		!stopped && (a.Site != b.Site || a.Object != b.Object),
+		a.Site != b.Site || a.Object != b.Object,
 		!slices.EqualFunc(a.Accesses, b.Accesses, sameAccess),
 		a.Message != b.Message && !textual(recorded, met):
 		return &DivergedError{Event: n, Field: "ending", RecordedText: endingText(recorded), MetText: endingText(met)}
 	}
-	if a.Kind.Failed() && !stopped {
+	if a.Kind.Failed() {
 		return nil
 	}
-	if at, differ := outputs(a, b, stopped); differ {
+	if at, differ := outputs(a, b); differ {
 		return &DivergedError{Event: n, Field: "ending", RecordedText: outputText(a.Output, at), MetText: outputText(b.Output, at)}
 	}
 	return nil
@@ -103,12 +102,8 @@ func textual(recorded, met *trace.Trace) bool {
 }
 
 // outputs returns the first byte in which the outputs of two executions differ, and whether they do.
-// If the watchdog stopped them, only the part counts that both have printed.
-func outputs(a, b *trace.Ending, stopped bool) (at int, differ bool) {
+func outputs(a, b *trace.Ending) (at int, differ bool) {
 	x, y := a.Output, b.Output
-	if n := min(len(x), len(y), ipc.OutputKept/2); stopped {
-		x, y = x[:n], y[:n]
-	}
 	for at < len(x) && at < len(y) && x[at] == y[at] {
 		at++
 	}
@@ -119,10 +114,10 @@ func outputs(a, b *trace.Ending, stopped bool) (at int, differ bool) {
 // is otherwise identical. It is empty if neither does.
 func Varies(recorded, met *trace.Trace) string {
 	a, b := &recorded.Ending, &met.Ending
-	if a.Message != b.Message {
+	if a.Message != b.Message && a.Kind != trace.Unfinished {
 		return fmt.Sprintf("the message varies while every event is the same: %q, then %q", firstLine(a.Message), firstLine(b.Message))
 	}
-	if at, differ := outputs(a, b, false); differ && a.Kind.Failed() && a.Kind != trace.Hang {
+	if at, differ := outputs(a, b); differ && a.Kind.Failed() && a.Kind != trace.Hang {
 		return fmt.Sprintf("the output varies while every event is the same: %s, then %s", outputText(a.Output, at), outputText(b.Output, at))
 	}
 	return ""

@@ -44,9 +44,6 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 	}
 	s.report.Finding = r
 	switch {
-	case err == nil && o.Trace == nil:
-		// Killed by the watchdog: it failed twice, and a killed process leaves no recording.
-		s.note("the execution could not be recorded, because the program had to be killed")
 	case err != nil && o.Trace == nil:
 		s.note("not confirmed: %s before the failure could be recorded; the same seed finds it again", reason(ctx, err))
 	case err != nil:

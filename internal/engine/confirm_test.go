@@ -87,15 +87,15 @@ func TestAnotherFailureIsNotTheSame(t *testing.T) {
 	}
 }
 
-// TestKilledByTheWatchdog: a hang that cannot be recorded is still a finding.
-func TestKilledByTheWatchdog(t *testing.T) {
+// TestUnfinishedByTheWatchdog: an execution that the watchdog ended is no finding, and the search goes on, but is not clean.
+func TestUnfinishedByTheWatchdog(t *testing.T) {
 	target := &meddler{Target: simprog.New(simprog.LockedUpdate(2)), after: func(p *schedule.Plan, o *schedule.Outcome) {
 		if p.Seed == 13 {
-			*o = schedule.Outcome{Ending: trace.Ending{Kind: trace.Hang, Message: "watchdog: killed"}}
+			*o = schedule.Outcome{Ending: trace.Ending{Kind: trace.Unfinished, Message: "watchdog: killed"}}
 		}
 	}}
 	r := find(t, target, Options{Runs: 100})
-	if r.Outcome != Bug || r.Finding.Kind != "hang" || r.Finding.Recorded != nil || r.Simplified != nil || len(r.Notes) != 1 || r.Finding.Execution != 14 {
-		t.Errorf("%+v, %+v", r, r.Finding)
+	if u := r.Unfinished; r.Outcome != Unfinished || r.Finding != nil || r.Executions != 100 || u == nil || u.Execution != 14 || u.Executions != 1 || u.Why != "watchdog: killed" {
+		t.Errorf("%+v, %+v", r, u)
 	}
 }

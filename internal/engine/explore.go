@@ -168,7 +168,7 @@ func (x *exploration) finish() {
 
 // stop ends the exploration with an error, unless a failure was found first.
 func (x *exploration) stop(err error) {
-	if x.err == nil && x.failure == nil {
+	if x.failure == nil && (x.err == nil || further(err, x.err)) {
 		x.err = err
 	}
 	x.finish()

@@ -36,6 +36,7 @@ type search struct {
 	expect   int32
 	outputs  *oracle.Oracle
 	roomy    bool // heddle chooses the step budget (budget.go)
+	longest  int  // most scheduling points of an execution that ended
 	patience int  // of every plan; 0 until an execution needed more (budget.go)
 	// memoryBudget is the step budget of plans with memory instructions, 0 until an execution needed more than
 	// the user allows (budget.go).
@@ -145,7 +146,7 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 		case err != nil:
 			r.Ended = ByError
 		}
-	case err == nil && r.Executions == 0:
+	case err == nil && (r.Executions == 0 || r.Unfinished != nil):
 		r.Outcome = Unfinished
 	case err == nil && r.Masked == r.Executions:
 		r.Outcome = OnlyIgnored
@@ -207,6 +208,39 @@ func (s *search) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 	s.progress(p)
 }
 
+// An execution that has run for longExecution is reported, and again every followEvery.
+const (
+	longExecution = 5 * time.Second
+	followEvery   = time.Second
+)
+
+// follow reports where an execution is that takes long. The function that it returns ends that.
+func (s *search) follow() (stop func()) {
+	if s.progress == nil {
+		return func() {}
+	}
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(followEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+			}
+			if at, ok := s.position(); ok && at.For >= longExecution {
+				s.progress(Progress{Phase: Exploring, Elapsed: time.Since(s.began), Long: &at})
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		<-ended
+	}
+}
+
 // find is Find without the totals of the report.
 func (s *search) find(ctx context.Context) error {
 	if s.opts.Resume != nil {
@@ -215,12 +249,9 @@ func (s *search) find(ctx context.Context) error {
 		}
 		s.began = time.Now() // Options.Time is for executions
 	}
-	first, cancelFirst := whileStill(ctx, s.still(), s.opts.Time, 0)
-	defer cancelFirst()
-	others, cancelOthers := whileStill(ctx, s.still(), s.opts.Time, stillAtLimit)
-	defer cancelOthers()
 	bounded, cancel := limited(ctx, s.opts.Time)
 	defer cancel()
+	defer s.follow()()
 	if s.opts.Resume == nil {
 		r := s.firstRequest()
 		s.flight.add(&r)
@@ -231,13 +262,17 @@ func (s *search) find(ctx context.Context) error {
 		s.squad.eager = s.opts.eager
 		defer s.squad.prepare(s.opts.Processes, musterAfter)()
 	}
-	exploring := first
+	exploring := bounded
 	shortened := false
 	for {
 		f, err := s.explore(exploring)
-		exploring = others
 		if err != nil {
-			if ctx.Err() == nil && (outOfTime(first) || outOfTime(others)) {
+			s.cutShort(err)
+			switch {
+			case err == errFirst:
+				s.report.Ended = ByFirst
+				return nil
+			case ctx.Err() == nil && outOfTime(exploring):
 				s.report.Ended = ByTime
 				return nil
 			}
@@ -254,9 +289,9 @@ func (s *search) find(ctx context.Context) error {
 			if s.held.finding != nil && s.opts.Time > 0 && !shortened {
 				shortened = true
 				left := time.Duration(raceShare*float64(s.opts.Time)) - time.Since(s.began)
-				sooner, cancelSooner := whileStill(ctx, s.still(), max(left, 1), stillAtLimit)
+				sooner, cancelSooner := limited(ctx, max(left, 1))
 				defer cancelSooner()
-				exploring, others = sooner, sooner
+				exploring = sooner
 			}
 		}
 		if s.report.Ended != "" {

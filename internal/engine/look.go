@@ -75,8 +75,14 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 		}
 		return false, nil
 	}
-	if err := s.budget(o); err != nil {
-		return false, err
+	s.budget(o)
+	if o.Ending.Kind == trace.Unfinished {
+		s.unfinished(o)
+		if s.report.Executions == 1 {
+			return false, errFirst
+		}
+	} else {
+		s.longest = max(s.longest, o.Points)
 	}
 	if err := judgeBoth(ctx, o, s.expect, s.outputs); err != nil {
 		return false, err
@@ -91,7 +97,9 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 		s.external = true
 		s.note("an execution depended on external nondeterminism (another process, the network, a system call that lasted): heddle does not control when it happens, and the same schedule may end differently")
 	}
-	if fresh = s.behaviours.add(o.Signature, plan.Tag); fresh {
+	if o.Ending.Kind == trace.Unfinished {
+		// It has no behaviour: what it would have done is not known.
+	} else if fresh = s.behaviours.add(o.Signature, plan.Tag); fresh {
 		s.report.Newest = s.report.Executions
 	}
 	if o.Trace != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -190,6 +191,9 @@ type Progress struct {
 	Elapsed    time.Duration
 	// Cost is the cost of the simplest failing execution so far, while simplifying.
 	Cost *trace.Cost
+	// Long is where an execution is that has run for several seconds. Progress with it may be reported at the same time as
+	// other progress, and has the elapsed time besides.
+	Long *target.Position
 }
 
 // Phase is what a search is doing.

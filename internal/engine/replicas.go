@@ -162,24 +162,21 @@ func (q *squad) dismiss() {
 	q.over = true
 }
 
-// still returns a function that returns for how long an execution of the target or of a replica at work
-// has been still, the longest; nil if the target does not know. It may be called from any goroutine.
-func (s *search) still() func() time.Duration {
-	r, ok := target.As[target.Stillness](s.target)
-	if !ok {
-		return nil
+// position returns where the execution is that has run for the longest time, on the target or on a replica at work; false
+// if none has run for long. It may be called from any goroutine.
+func (s *search) position() (at target.Position, ok bool) {
+	all := []target.Target{s.target}
+	if working := s.squad.working.Load(); working != nil {
+		all = append(all, *working...)
 	}
-	return func() time.Duration {
-		most := r.Still()
-		if working := s.squad.working.Load(); working != nil {
-			for _, t := range *working {
-				if x, ok := target.As[target.Stillness](t); ok {
-					most = max(most, x.Still())
-				}
+	for _, t := range all {
+		if p, can := target.As[target.Positioned](t); can {
+			if now, long := p.Position(); long && now.For > at.For {
+				at, ok = now, true
 			}
 		}
-		return most
 	}
+	return at, ok
 }
 
 // recruit is the worker of a replica. It ends the exploration instead of reporting an outcome that may

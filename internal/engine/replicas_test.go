@@ -67,23 +67,29 @@ func found(r *Report) (out []any) {
 	return out
 }
 
-// TestStillReplica: an execution that hangs on a replica at the time limit is noticed, not only one on
-// the target, which rests meanwhile.
-func TestStillReplica(t *testing.T) {
+// TestPositionOfReplica: an execution that goes on and on on a replica is noticed, not only one on the target, which
+// rests meanwhile.
+func TestPositionOfReplica(t *testing.T) {
 	t.Parallel()
-	at := func(d time.Duration) target.Target {
-		return &stuck{simprog.New(simprog.ABBA()), func() time.Duration { return d }}
-	}
-	s := &search{target: at(time.Second)}
-	if got := s.still()(); got != time.Second {
+	at := func(d time.Duration) target.Target { return &long{simprog.New(simprog.ABBA()), d} }
+	s := &search{target: at(2 * time.Second)}
+	if got, ok := s.position(); !ok || got.For != 2*time.Second {
 		t.Errorf("alone: %v", got)
 	}
 	s.squad.working.Store(&[]target.Target{at(0), at(3 * time.Second), simprog.New(simprog.ABBA())})
-	if got := s.still()(); got != 3*time.Second {
+	if got, ok := s.position(); !ok || got.For != 3*time.Second {
 		t.Errorf("with replicas: %v", got)
 	}
-	s.target = simprog.New(simprog.ABBA())
-	if s.still() != nil {
-		t.Error("a target without the ability is asked")
+	s = &search{target: simprog.New(simprog.ABBA())}
+	if _, ok := s.position(); ok {
+		t.Error("a target without the ability has a position")
 	}
 }
+
+// long is a target whose execution has run for some time, if that is not 0.
+type long struct {
+	target.Target
+	since time.Duration
+}
+
+func (l *long) Position() (target.Position, bool) { return target.Position{For: l.since}, l.since > 0 }

@@ -16,7 +16,7 @@ const (
 	OnlyIgnored  Result = "ignored"      // every execution ended in an ignored finding, so nothing else is known
 	Unreproduced Result = "unreproduced" // executions failed, and none failed again when run again
 	Unconfirmed  Result = "unconfirmed"  // races are failures, and were seen, but a library may order them (Report.RacesUnconfirmed)
-	Unfinished   Result = "unfinished"   // no execution ended within the bounds, so the program was not checked
+	Unfinished   Result = "unfinished"   // no failure was found, and heddle ended executions before they were over (Report.Unfinished)
 	Interrupted  Result = "interrupted"  // the context ended first
 	Failed       Result = "error"        // heddle failed; the error says why
 )
@@ -34,6 +34,7 @@ const (
 	ByRuns      End = "runs"        // Options.Runs
 	ByInterrupt End = "interrupted" // the context ended
 	ByError     End = "error"       // heddle failed
+	ByFirst     End = "first"       // the first execution did not end
 )
 
 // Report is the result of Find, in the form of its JSON.
@@ -70,8 +71,10 @@ type Report struct {
 	Sequential bool `json:"sequential,omitempty"`
 	// NotReproduced counts failures that did not reproduce when their plan was run again or their
 	// trace replayed. They are not findings; Notes describes the first few.
-	NotReproduced int      `json:"notReproduced"`
-	Notes         []string `json:"notes,omitempty"`
+	NotReproduced int `json:"notReproduced"`
+	// Unfinished are executions, counted among Executions, that heddle ended before they were over; nil if there were none.
+	Unfinished *UnfinishedExecutions `json:"unfinished,omitempty"`
+	Notes      []string              `json:"notes,omitempty"`
 
 	// Search says what each strategy did; nil unless Options.Explain is set.
 	Search []Explained `json:"search,omitempty"`

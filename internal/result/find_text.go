@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // Find prints the result of heddle find.
@@ -75,8 +77,14 @@ func printNothing(w io.Writer, r *engine.Report) {
 	if r.Outcome == engine.Interrupted {
 		how = "interrupted; " + strings.Replace(how, "failure", "failure so far", 1)
 	}
+	if u := r.Unfinished; u != nil && u.Executions == r.Executions {
+		PrintUnfinished(w, u)
+		printRaces(w, r)
+		return
+	}
 	fmt.Fprintf(w, "%s%s (%.1f s)", how, wording.Count(r.Executions, "execution"), r.Seconds)
 	fmt.Fprintln(w, ended(r))
+	PrintUnfinished(w, r.Unfinished)
 	if r.NotReproduced > 0 {
 		fmt.Fprintf(w, "%s failed and did not fail again when run again\n", wording.Count(r.NotReproduced, "execution"))
 	}
@@ -84,6 +92,43 @@ func printNothing(w io.Writer, r *engine.Report) {
 		printCovered(w, r)
 	}
 	printRaces(w, r)
+}
+
+// PrintUnfinished prints where the threads of an execution were that heddle ended before it was over; u may be nil.
+func PrintUnfinished(w io.Writer, u *engine.UnfinishedExecutions) {
+	if u == nil {
+		return
+	}
+	why, how, _ := strings.Cut(u.Why, ": ")
+	points := wording.Count(u.Points, "scheduling point")
+	switch why {
+	case trace.CutBySteps:
+		fmt.Fprintf(w, "execution %d did not end within its budget of %s", u.Execution, points)
+	case trace.CutByWatchdog:
+		fmt.Fprintf(w, "execution %d did not end: no scheduling point for the time of --watchdog, after %s", u.Execution, points)
+	case trace.CutByUser:
+		fmt.Fprintf(w, "execution %d had not ended after %s when heddle was interrupted", u.Execution, points)
+	default:
+		fmt.Fprintf(w, "execution %d did not end in time: %s", u.Execution, points)
+	}
+	if u.Longest > 0 {
+		fmt.Fprintf(w, ", where the longest that ended had %s", wording.Thousands(u.Longest))
+	}
+	if how != "" {
+		fmt.Fprintf(w, " (%s)", how)
+	}
+	if u.Executions > 1 {
+		fmt.Fprintf(w, "; %s more did not end", wording.Thousands(u.Executions-1))
+	}
+	fmt.Fprintln(w)
+	const most = 20
+	for i, p := range u.Threads {
+		if i == most {
+			fmt.Fprintf(w, "  and %s more\n", wording.Count(len(u.Threads)-most, "thread"))
+			break
+		}
+		fmt.Fprintf(w, "  T%d: %s at %s\n", p.Thread, p.Text, cmp.Or(p.Where, "an unknown place"))
+	}
 }
 
 // ended returns why a search ended before its limits, for the end of a sentence.

@@ -97,7 +97,7 @@ func RacesOf(found []engine.RaceFound, r *engine.Report, names *report.Running, 
 		out.Outcome = Found
 	case r.Outcome == engine.Interrupted && r.Executions > 0:
 		out.Outcome = Interrupted
-	case whole.Outcome == Found && len(out.Races) == 0:
+	case whole.Outcome == Found && len(out.Races) == 0 && r.Unfinished == nil:
 		out.Outcome = Clean // but for what was suppressed
 	case len(out.Races) > 0:
 		out.Outcome = Unfinished
@@ -271,6 +271,7 @@ func (p *Printer) Races(r *Races) {
 		fmt.Fprintf(w, "; %s suppressed", wording.Thousands(n))
 	}
 	fmt.Fprintln(w)
+	PrintUnfinished(w, r.UnfinishedExecutions)
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "failure: %s\n  at %s\n", f.Finding.Headline(), f.Finding.Where)
 		if f.Trace != "" {

@@ -18,7 +18,7 @@ const (
 	Found       = "found"
 	Clean       = "clean"
 	Interrupted = "interrupted"
-	Unfinished  = "unfinished" // no execution ended, or some failed that did not fail again when run again
+	Unfinished  = "unfinished" // executions did not end, or some failed that did not fail again when run again
 	Ignored     = "ignored"    // every execution ended in an ignored finding
 	Failed      = "failed"     // heddle could not run it
 	NoTests     = "no tests"
@@ -37,6 +37,8 @@ type Search struct {
 	Coverage *strategy.Coverage `json:"coverage,omitempty"`
 	// RacesIncomplete says why races may have been missed.
 	RacesIncomplete string `json:"races_incomplete,omitempty"`
+	// UnfinishedExecutions are those that heddle ended before they were over.
+	UnfinishedExecutions *engine.UnfinishedExecutions `json:"unfinished,omitempty"`
 }
 
 // Find is what heddle find prints.
@@ -143,16 +145,16 @@ type Simplified struct {
 // Of returns the result of a search, without its seed.
 func Of(r *engine.Report) Find {
 	out := Find{
-		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Coverage: r.Coverage, RacesIncomplete: r.RacesIncomplete},
+		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Coverage: r.Coverage, RacesIncomplete: r.RacesIncomplete, UnfinishedExecutions: r.Unfinished},
 		Ended:  string(r.Ended), Newest: r.Newest, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r), RacesUnconfirmed: r.RacesUnconfirmed,
 	}
 	switch {
 	case r.Finding != nil:
 		out.Outcome = Found
-	case r.Executions == 0, r.Outcome == engine.Unreproduced, r.Outcome == engine.Unconfirmed:
-		out.Outcome = Unfinished
-	case r.Outcome == engine.Interrupted:
+	case r.Outcome == engine.Interrupted && r.Executions > 0:
 		out.Outcome = Interrupted
+	case r.Executions == 0, r.Outcome == engine.Unfinished, r.Outcome == engine.Unreproduced, r.Outcome == engine.Unconfirmed:
+		out.Outcome = Unfinished
 	case r.Outcome == engine.OnlyIgnored:
 		out.Outcome = Ignored
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // Optional abilities of a target. Each is an interface in this file, found with As; nothing outside
@@ -32,12 +33,19 @@ type Wrapper interface {
 	Unwrap() Target
 }
 
-// Stillness is the ability to distinguish a running execution from one that hangs.
-type Stillness interface {
-	// Still returns how long the current execution has shown no sign of life, as the target's
-	// watchdog measures it, and 0 between executions. At the watchdog's limit the watchdog ends the
-	// execution. Still may be called from any goroutine.
-	Still() time.Duration
+// Positioned is the ability to tell where the running execution is.
+type Positioned interface {
+	// Position returns where the execution is that has run for a second or longer, and false if none has. It may be
+	// called from any goroutine.
+	Position() (Position, bool)
+}
+
+// Position is where a running execution is.
+type Position struct {
+	For    time.Duration // since it began
+	Points int           // scheduling points that it has passed
+	Thread trace.ThreadID
+	Site   trace.Site // of the last of them, 0 if it has passed none
 }
 
 // RaceWatcher is the ability to find an execution's data races while the program runs, without the

@@ -2,15 +2,14 @@ package target_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/heddle-dev/heddle/internal/target"
 )
 
-// still is a target that has an ability; the rest of it is never called.
-type still struct{ target.Target }
+// placed is a target that has an ability; the rest of it is never called.
+type placed struct{ target.Target }
 
-func (still) Still() time.Duration { return time.Second }
+func (placed) Position() (target.Position, bool) { return target.Position{Points: 7}, true }
 
 // watching is a target that says whether it watches.
 type watching struct {
@@ -35,21 +34,25 @@ func TestAs(t *testing.T) {
 		ok   bool
 	}{
 		{"none", nil, false},
-		{"itself", still{}, true},
-		{"wrapped twice", wrapper{wrapper{still{}}}, true},
+		{"itself", placed{}, true},
+		{"wrapped twice", wrapper{wrapper{placed{}}}, true},
 		{"nothing inside", wrapper{}, false},
-		{"embedded only", closed{still{}}, false},
+		{"embedded only", closed{placed{}}, false},
 		{"without the ability", wrapper{closed{}}, false},
 	} {
-		s, ok := target.As[target.Stillness](test.t)
-		if ok != test.ok || ok && s.Still() != time.Second {
+		s, ok := target.As[target.Positioned](test.t)
+		if ok != test.ok {
 			t.Errorf("%s: %v, %v", test.name, s, ok)
+		} else if ok {
+			if at, ok := s.Position(); !ok || at.Points != 7 {
+				t.Errorf("%s: %+v", test.name, at)
+			}
 		}
 	}
-	if target.Watches(still{}) || target.Watches(watching{answer: false}) || !target.Watches(wrapper{watching{answer: true}}) {
+	if target.Watches(placed{}) || target.Watches(watching{answer: false}) || !target.Watches(wrapper{watching{answer: true}}) {
 		t.Error("a target watches without saying so, or does not although it says so")
 	}
-	if _, ok := target.As[target.Omitter](still{}); ok {
+	if _, ok := target.As[target.Omitter](placed{}); ok {
 		t.Error("another ability was found")
 	}
 }

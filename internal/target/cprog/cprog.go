@@ -93,7 +93,7 @@ type Target struct {
 
 var (
 	_ target.Target     = (*Target)(nil)
-	_ target.Stillness  = (*Target)(nil)
+	_ target.Positioned = (*Target)(nil)
 	_ target.Omitter    = (*Target)(nil)
 	_ target.LockTrier  = (*Target)(nil)
 	_ target.Debuggable = (*Target)(nil)
@@ -202,8 +202,8 @@ func (t *Target) SnapshotPages() int { return int(t.loop.Process().Shm().NprocPa
 // Pid returns the process id of the program, for measurements.
 func (t *Target) Pid() int { return t.loop.Process().Pid() }
 
-// Still implements target.Stillness.
-func (t *Target) Still() time.Duration { return t.loop.Still() }
+// Position implements target.Positioned.
+func (t *Target) Position() (target.Position, bool) { return t.loop.Position() }
 
 // Close ends the program.
 func (t *Target) Close() error {

@@ -65,6 +65,7 @@ var (
 	_ target.DebugLaunchable = (*Target)(nil)
 	_ target.RaceWatcher     = (*Target)(nil)
 	_ target.Sharer          = (*Target)(nil)
+	_ target.Positioned      = (*Target)(nil)
 )
 
 // RefusedError says why heddle cannot run a program.
@@ -115,6 +116,9 @@ func (t *Target) WatchesRaces() bool { return true }
 
 // Shares implements target.Sharer.
 func (t *Target) Shares() bool { return !t.cold }
+
+// Position implements target.Positioned.
+func (t *Target) Position() (target.Position, bool) { return t.loop.Position() }
 
 // Modules returns the executable, the program's only module.
 func (t *Target) Modules() []trace.Module {

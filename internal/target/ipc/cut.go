@@ -81,7 +81,7 @@ func (s *stream) cut(ctx context.Context) error {
 	if context.Cause(ctx) == context.Canceled {
 		why = abi.CutUser
 	}
-	still := s.Still()
+	still := s.dog.after
 	s.cutting = true
 	call := s.proc.kernelCall()
 	s.proc.ask(why, false)

@@ -55,15 +55,10 @@ type Loop struct {
 
 	proc   *Process
 	nextID uint64
-	x      execution    // the current one
-	still  atomic.Int64 // nanoseconds
+	x      execution // the current one
 	// position is where the running execution is, nil unless it has taken long.
 	position atomic.Pointer[target.Position]
 }
-
-// Still returns how long the current execution has shown no sign of life, as the watchdog measures
-// it, and 0 between executions. It may be called from any goroutine.
-func (l *Loop) Still() time.Duration { return time.Duration(l.still.Load()) }
 
 // Process returns the process in use, nil if none is.
 func (l *Loop) Process() *Process { return l.proc }
@@ -135,10 +130,9 @@ type stream struct {
 
 // Stream implements target.Target. After an error no process is in use.
 func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) (err error) {
-	s := &stream{Loop: l, next: next, done: done, more: true, dog: watchdog{limit: l.Watchdog}}
+	s := &stream{Loop: l, next: next, done: done, more: true, dog: watchdog{limit: l.Watchdog}, began: time.Now()}
 	l.x.reset()
 	defer func() {
-		l.still.Store(0)
 		l.position.Store(nil)
 		if err != nil {
 			l.Close() // plans still queued must not run into the next call
@@ -174,16 +168,12 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 				s.hang()
 				continue
 			}
-			l.still.Store(int64(s.dog.after))
 			l.proc.trim()
 			l.proc.results.Wait(50 * time.Millisecond)
 			continue
 		}
 		if s.alive(kind) {
 			s.dog.seen()
-			if l.still.Load() != 0 {
-				l.still.Store(0)
-			}
 		}
 		if err := s.record(kind, b); err != nil {
 			return err
