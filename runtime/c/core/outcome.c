@@ -92,6 +92,7 @@ static void report_waiters(void) {
     struct hd_thread *u = &hd_threads[i];
     if (u->ended || u->fires) continue;
     struct hd_waiter w = { .thread = u->number, .op = u->pend.op, .pc = hd_name(u->pend.pc), .object = hd_name(u->pend.obj) };
+    if (u->pend.flags & HD_EV_FORCED && hd.result.outcome == HD_OUT_UNFINISHED) w.op = HD_OP_NONE; // the yield is not the program's
     if (hd_has(&hd.enabled, i)) w.flags |= HD_WAIT_READY;
     if (u->wait.timed) w.flags |= HD_WAIT_TIMED;
     uint64_t object = u->pend.obj;

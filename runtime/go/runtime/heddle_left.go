@@ -229,6 +229,9 @@ func hdWaiters(outcome uint32) {
 		if t.pend.op == hdOpResume {
 			w.Op = uint16(t.pend.value)
 		}
+		if t.forced && outcome == hdOutUnfinished {
+			w.Op = hdOpNone // the yield is not the program's
+		}
 		if t.state == hdReady || t.state == hdRunning || outcome == hdOutLeak && !quiet {
 			w.Flags = hdWaitReady
 		}
