@@ -140,7 +140,7 @@ func (c *atomicityCommand) Run(a *app) error {
 	if found.Finding == nil && search.Profile().Runs() == 0 && !found.Sequential && found.Outcome != engine.Interrupted && (found.Unfinished == nil || !a.JSON) {
 		if found.Unfinished != nil {
 			result.PrintUnfinished(a.stdout, found.Unfinished)
-			return notDecided(found)
+			return unfinishedError(found)
 		}
 		return c.nothing(found.Seconds)
 	}

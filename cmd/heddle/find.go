@@ -237,7 +237,7 @@ func (a *app) ended(found *engine.Report, err error) error {
 		}
 		return errFound
 	case found.Executions == 0, found.Unfinished != nil:
-		return notDecided(found)
+		return unfinishedError(found)
 	case found.Outcome == engine.Interrupted:
 		return errors.New("interrupted")
 	case found.Outcome == engine.Unreproduced:
@@ -250,8 +250,8 @@ func (a *app) ended(found *engine.Report, err error) error {
 	return nil
 }
 
-// notDecided is the error of a search without a failure of which no execution ended, or not every one.
-func notDecided(r *engine.Report) error {
+// unfinishedError is the error of a search without a failure of which no execution ended, or not every one.
+func unfinishedError(r *engine.Report) error {
 	u, interrupted := r.Unfinished, r.Outcome == engine.Interrupted
 	switch {
 	case u == nil && interrupted:

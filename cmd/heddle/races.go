@@ -97,7 +97,7 @@ func (c *racesCommand) Run(a *app) error {
 	case out.Outcome == result.Found:
 		return errFound
 	case r.Executions == 0, r.Unfinished != nil:
-		return notDecided(r)
+		return unfinishedError(r)
 	case out.Outcome == result.Interrupted:
 		return errors.New("interrupted")
 	case out.Outcome == result.Ignored:
