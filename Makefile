@@ -9,6 +9,7 @@
 # make bench-controller  how much of the processor time of a search is heddle's own, and what -j gains (docs/exploration.md)
 # make bench-ctrigger  heddle atomicity against its rivals, as CTrigger's paper measures it (docs/atomicity.md)
 # make bench-races  data races found, by ThreadSanitizer's own tests (docs/exploration.md)
+# make bench-endings  whether a hang is one, on generated programs with locks of their own making (docs/exploration.md)
 # make lint     formatting, go vet, C warnings, go.mod, dead code, layers, wording
 # make site     the documentation as HTML pages, in ./site
 # make generate write generated files again
@@ -20,7 +21,7 @@ GO ?= go
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-controller bench-ctrigger bench-races bench-sanitize bench-inject bench-explain lint site generate whole e2e build need-go need-cc setup-demo setup-test
+.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-controller bench-ctrigger bench-races bench-endings bench-sanitize bench-inject bench-explain lint site generate whole e2e build need-go need-cc setup-demo setup-test
 .DEFAULT_GOAL := all
 
 all: build
@@ -140,6 +141,12 @@ bench-races: build need-cc
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	cmd/heddle/testdata/fetch-source.sh llvm-toolchain-14 "$$dir" && \
 	$(GO) run ./internal/testing/racebench -heddle bin/heddle -tests "$$dir/source/compiler-rt/test/tsan" $(RACEBENCH)
+
+# Its flags: make bench-endings ENDINGSBENCH='-programs 2000 -compilers gcc,clang -native 100 -json'
+ENDINGSBENCH ?=
+
+bench-endings: build need-cc
+	$(GO) run ./internal/testing/endingsbench -heddle bin/heddle $(ENDINGSBENCH)
 
 lint: need-go
 	@GO="$(GO)" .ci/lint

@@ -40,8 +40,8 @@ var layers = [][]string{
 	{"internal/launch", "internal/kept", "internal/ignore"},
 	{"internal/corpus", "internal/dapserver", "internal/debugger", "internal/doctor", "internal/gotest", "internal/mcpserver"},
 	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
-	{"internal/testing/bench"},
-	{"internal/testing/controllerbench", "internal/testing/ctriggerbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"},
+	{"internal/testing/bench", "internal/testing/handmade"},
+	{"internal/testing/controllerbench", "internal/testing/ctriggerbench", "internal/testing/endingsbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"},
 	{"internal/testing/contract", "internal/testing/goprograms"},
 	{"cmd/heddle", "internal/abi/gen", "internal/docsite/build", "internal/ops/gen", "internal/report/page/gen"}, // commands: no package can import them
 }
@@ -51,7 +51,7 @@ const testSupport = "internal/testing/"
 
 // startsProcesses are the packages that may start other programs. Analysis, strategies,
 // the simplifier and reports are given what they need and start nothing.
-var startsProcesses = []string{"internal/oracle", "internal/smt", "internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "internal/mcpserver", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/bench", "internal/testing/controllerbench", "internal/testing/ctriggerbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"}
+var startsProcesses = []string{"internal/oracle", "internal/smt", "internal/toolchain", "internal/gotool", "internal/target", "internal/launch", "internal/debugger", "internal/mcpserver", "cmd", "internal/abi/gen", "internal/testing/need", "internal/testing/bench", "internal/testing/controllerbench", "internal/testing/ctriggerbench", "internal/testing/endingsbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"}
 
 // layerOf returns the index of pkg's layer, -1 if it has none.
 func layerOf(pkg string) int {

@@ -303,8 +303,12 @@ func (x *execution) performAccess(t *Thread, e *trace.Event) (told int64, observ
 		e.Value = uint64(w.value)
 	case trace.OpAtomicRmw:
 		e.Aux = uint64(w.value)
-		w.value += o.value
-		t.result = w.value
+		if t.result = w.value; o.exchange {
+			w.value = o.value
+		} else {
+			w.value += o.value
+			t.result = w.value
+		}
 		e.Value = uint64(w.value)
 	case trace.OpAtomicCas:
 		e.Value = uint64(w.value)

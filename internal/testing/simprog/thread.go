@@ -81,7 +81,9 @@ type operation struct {
 	text   string
 	thrown bool
 	try    bool // a join that does not wait
-	forced bool // a yield that the machine put in
+	// exchange makes an atomic read-modify-write store the value instead of adding it.
+	exchange bool
+	forced   bool // a yield that the machine put in
 }
 
 // object is what the operation is about, nil for nothing.
@@ -205,6 +207,11 @@ func (t *Thread) Store(w *Word, value int64) {
 // Add is an atomic addition; it returns the new value.
 func (t *Thread) Add(w *Word, delta int64) int64 {
 	return t.do(operation{op: trace.OpAtomicRmw, site: t.site(), word: w, value: delta})
+}
+
+// Exchange is an atomic exchange; it returns the old value.
+func (t *Thread) Exchange(w *Word, value int64) int64 {
+	return t.do(operation{op: trace.OpAtomicRmw, site: t.site(), word: w, value: value, exchange: true})
 }
 
 // CompareAndSwap is an atomic compare-and-swap and reports whether it swapped.
