@@ -96,7 +96,7 @@ func TestCut(t *testing.T) {
 		for _, cause := range []error{nil, errors.New("time limit reached")} {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			time.AfterFunc(200*time.Millisecond, func() { cancel(cause) })
-			_, err := tg.Run(ctx, schedule.Plan{Record: c.record, MaxSteps: 1 << 30, Patience: 1 << 20})
+			_, err := tg.Run(ctx, schedule.Plan{Record: c.record, MaxSteps: 1 << 30, FairAfter: 1 << 29})
 			var cut *target.CutError
 			if !errors.As(err, &cut) || !errors.Is(err, context.Canceled) {
 				t.Fatalf("%+v: %v", c, err)

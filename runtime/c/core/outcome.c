@@ -135,9 +135,9 @@ void hd_cut(uint64_t pc, uint64_t object) {
   hd_end(HD_OUT_UNFINISHED, 0, pc, object, cut < sizeof why / sizeof *why && why[cut] ? why[cut] : "time");
 }
 
-void hd_hang(uint64_t pc, uint64_t object) {
+void hd_unfinished(uint64_t pc, uint64_t object) {
   if (hd_cut_asked) hd_cut(pc, object);
-  hd_end(HD_OUT_HANG, 0, pc, object, "step budget");
+  hd_end(HD_OUT_UNFINISHED, 0, pc, object, "step budget");
 }
 
 void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {

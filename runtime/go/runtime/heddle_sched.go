@@ -222,8 +222,8 @@ func hdBudget(t *hdThread) {
 		exit(2)
 	}
 	if hd.settle.phase == hdSettleNone && hd.points > hd.budget {
-		hdMessage("the step budget is used up")
-		hdFail(hdOutHang, 0, t.pend.pc)
+		hdMessage("step budget")
+		hdFail(hdOutUnfinished, 0, t.pend.pc)
 	}
 }
 
