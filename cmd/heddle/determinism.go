@@ -84,7 +84,7 @@ type operationJSON struct {
 }
 
 func operation(names *report.Running, thread trace.ThreadID, op trace.Op, site trace.Site) operationJSON {
-	return operationJSON{Thread: fmt.Sprintf("T%d", thread), Operation: op.String(), Where: names.Place(site, false)}
+	return operationJSON{Thread: fmt.Sprintf("T%d", thread), Operation: op.String(), Where: names.Place(site)}
 }
 
 // text returns the operation without its thread.
@@ -261,7 +261,7 @@ func (out *determinismJSON) fill(d *engine.Determinism, t target.Target) {
 			x.Object = names.Object(in, w.Object, 0, len(in.Events)-1)
 		}
 		if w.Held != 0 {
-			x.Holder, x.Held, x.HeldWhere = fmt.Sprintf("T%d", w.Holder), names.Object(in, w.Held, 0, len(in.Events)-1), names.Place(w.HeldAt, false)
+			x.Holder, x.Held, x.HeldWhere = fmt.Sprintf("T%d", w.Holder), names.Object(in, w.Held, 0, len(in.Events)-1), names.Place(w.HeldAt)
 		}
 		out.Deadlock = append(out.Deadlock, x)
 	}

@@ -133,11 +133,8 @@ func goOptions(t testing.TB, table *symbol.Table) engine.Options {
 		t.Fatal(err)
 	}
 	opts.LeakFails = func(engine.Leak) bool { return true }
-	opts.Where = func(s trace.Site, exact bool) string {
+	opts.Where = func(s trace.Site) string {
 		frames := table.Call(s)
-		if exact {
-			frames = table.Exact(s)
-		}
 		return fmt.Sprintf("%s %s:%d", frames[0].Func, frames[0].File, frames[0].Line)
 	}
 	return opts

@@ -122,7 +122,7 @@ func (c *injectCommand) Run(a *app) error {
 		return err
 	}
 	defer golden.Close()
-	i := injections{a: a, c: c, x: x, names: result.NewCanonicalNames(golden), where: func(s trace.Site) string { return names.Place(s, false) }}
+	i := injections{a: a, c: c, x: x, names: result.NewCanonicalNames(golden), where: func(s trace.Site) string { return names.Place(s) }}
 	if c.Faults == 1 {
 		return i.one()
 	}
@@ -144,7 +144,7 @@ func atLine(at string, names *report.Running) (func(trace.Site) bool, error) {
 	return func(s trace.Site) bool {
 		is, ok := known[s]
 		if !ok {
-			for _, f := range names.Frames(s, false) {
+			for _, f := range names.Frames(s) {
 				is = is || f.Line == line && (f.File == file || strings.HasSuffix(f.File, "/"+file))
 			}
 			known[s] = is

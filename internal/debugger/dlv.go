@@ -64,12 +64,8 @@ func dlvCommands(tr *trace.Trace, table *symbol.Table, at *int) string {
 		fmt.Fprintf(&b, "break %s %s\ncondition %s runtime.hd.pos >= %d\n", name, where, name, choices)
 	}
 	f := finding.Of(tr.Ending, tr.Modules)
-	lookup := table.Call
-	if f.Exact {
-		lookup = table.Exact
-	}
 	all := len(schedule.ScriptOf(tr))
-	if frame := lookup(f.Site)[0]; frame.File != "" && frame.Line > 0 && len(tr.Ending.Waiters) == 0 {
+	if frame := table.Call(f.Site)[0]; frame.File != "" && frame.Line > 0 && len(tr.Ending.Waiters) == 0 {
 		stop("failure", fmt.Sprintf("%s:%d", frame.File, frame.Line), decisionsBefore(tr, f.Site, all))
 	}
 	stop("ending", "runtime.hdFinish", all)

@@ -85,11 +85,11 @@ func newAside(o *Options) aside {
 }
 
 // locate is a finding.Locate.
-func (s *search) locate(site trace.Site, exact bool) finding.Location {
+func (s *search) locate(site trace.Site) finding.Location {
 	if s.opts.Locate != nil {
-		return s.opts.Locate(site, exact)
+		return s.opts.Locate(site)
 	}
-	text := s.where(site, exact)
+	text := s.where(site)
 	return finding.Location{Text: text, Place: text}
 }
 

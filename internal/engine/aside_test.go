@@ -231,7 +231,7 @@ func TestIgnoreRaces(t *testing.T) {
 // thread waits, the recorded execution decides.
 func TestIgnoreNeedsRecording(t *testing.T) {
 	recorded := false
-	locate := func(s trace.Site, _ bool) finding.Location {
+	locate := func(s trace.Site) finding.Location {
 		return finding.Location{Text: "lock", Func: "lock", Place: "mutex.h:1", Library: true}
 	}
 	opts := Options{Seed: 1, Runs: 400, NoSimplify: true, Locate: locate}

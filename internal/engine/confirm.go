@@ -237,5 +237,5 @@ func (s *search) ending(o schedule.Outcome) string {
 		return fmt.Sprintf("%v (status %d)", o.Ending.Kind, o.Ending.Status)
 	}
 	f := finding.Of(o.Ending, s.target.Modules())
-	return fmt.Sprintf("%v: %s at %s", f.Kind, f.Message, s.where(f.Site, f.Exact))
+	return fmt.Sprintf("%v: %s at %s", f.Kind, f.Message, s.where(f.Site))
 }

@@ -173,17 +173,14 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 	return r, err
 }
 
-func (s *search) where(site trace.Site, exact bool) string {
-	return where(s.opts.Where, s.target.Modules(), site, exact)
+func (s *search) where(site trace.Site) string {
+	return where(s.opts.Where, s.target.Modules(), site)
 }
 
 // caller is where for the program's own call of a site.
 func (s *search) caller(site trace.Site, calls []trace.Site) string {
 	return caller(s.opts.Locate, s.opts.Where, s.target.Modules(), site, calls)
 }
-
-// name is where for a site that need not be the exact instruction, such as a return address.
-func (s *search) name(site trace.Site) string { return s.where(site, false) }
 
 func (s *search) note(format string, args ...any) {
 	s.report.Notes = append(s.report.Notes, fmt.Sprintf(format, args...))

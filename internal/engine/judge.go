@@ -49,7 +49,7 @@ type verdict struct {
 }
 
 // verdictOf returns the oracle under which a recording was made. locate and named are as for caller.
-func verdictOf(recorded *trace.Trace, locate finding.Locate, named func(trace.Site, bool) string) verdict {
+func verdictOf(recorded *trace.Trace, locate finding.Locate, named func(trace.Site) string) verdict {
 	return verdict{
 		expect: recorded.Header.ExpectStatus, outputs: outputsOf(&recorded.Header), races: recorded.Ending.Kind == trace.Race, like: &recorded.Ending,
 		where: func(s trace.Site, calls []trace.Site) string {

@@ -125,7 +125,7 @@ func (s *search) reportLeaks(ctx context.Context) error {
 			site := statements[w.Thread]
 			leak := byCreation[site]
 			if leak == nil {
-				leak = &Leak{Created: s.where(site, false), Statement: site, Op: w.Op.String(), Where: s.where(w.Site, false)}
+				leak = &Leak{Created: s.where(site), Statement: site, Op: w.Op.String(), Where: s.where(w.Site)}
 				byCreation[site] = leak
 				fails = fails || s.opts.LeakFails != nil && s.opts.LeakFails(*leak)
 			}

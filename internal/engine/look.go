@@ -68,7 +68,7 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 	plan := &p.request.Plan
 	switch o.Ending.Kind {
 	case trace.Unsupported:
-		return false, &UnsupportedError{What: o.Ending.Message, Where: s.name(o.Ending.Site)}
+		return false, &UnsupportedError{What: o.Ending.Message, Where: s.where(o.Ending.Site)}
 	case trace.Diverged:
 		if plan.Mode != schedule.Strict {
 			return false, errors.New("the target reports that an execution left its script, but it had none: a bug in heddle")

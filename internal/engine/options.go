@@ -103,9 +103,8 @@ type Options struct {
 	// findings are not explained.
 	Why func(base, passing *trace.Trace, e *report.Explanation)
 
-	// Where formats a site of the program for the report; exact means that the site is the
-	// instruction itself and not a return address. Nil means module and offset.
-	Where func(s trace.Site, exact bool) string
+	// Where formats a site of the program for the report. Nil means module and offset.
+	Where func(s trace.Site) string
 	// Locate returns the location of a site, for keys and for the place of a finding. Nil means
 	// Where.
 	Locate finding.Locate
@@ -164,7 +163,7 @@ type SimplifyOptions struct {
 	// NoStatic skips reordering the independent operations of the recorded execution.
 	NoStatic bool
 	// Where and Locate are like those of Options; a search uses those instead.
-	Where  func(s trace.Site, exact bool) string
+	Where  func(s trace.Site) string
 	Locate finding.Locate
 }
 
@@ -206,18 +205,18 @@ const (
 )
 
 // where formats a site with named, or as module and offset if named is nil.
-func where(named func(trace.Site, bool) string, modules []trace.Module, s trace.Site, exact bool) string {
+func where(named func(trace.Site) string, modules []trace.Module, s trace.Site) string {
 	if named != nil {
-		return named(s, exact)
+		return named(s)
 	}
 	return place(modules, s)
 }
 
 // caller formats the program's own call of a site with locate, or the site itself with named if locate
 // is nil.
-func caller(locate finding.Locate, named func(trace.Site, bool) string, modules []trace.Module, s trace.Site, calls []trace.Site) string {
+func caller(locate finding.Locate, named func(trace.Site) string, modules []trace.Module, s trace.Site, calls []trace.Site) string {
 	if locate == nil {
-		return where(named, modules, s, false)
+		return where(named, modules, s)
 	}
 	return finding.Caller(s, calls, locate).Text
 }

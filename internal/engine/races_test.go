@@ -55,7 +55,7 @@ func testRacesFail(t *testing.T, late target.Target) {
 	}
 	for seed := range uint64(5) {
 		file := filepath.Join(t.TempDir(), "race.hdl")
-		where := func(s trace.Site, exact bool) string { return "writer" }
+		where := func(s trace.Site) string { return "writer" }
 		r := find(t, late, Options{Seed: seed, Runs: 3000, Races: RacesFail, Keep: keepIn(file, ""), Where: where})
 		if r.Outcome != Bug || r.Finding.Kind != "data race" || r.Finding.Message != "data race: write at writer, write at writer" {
 			t.Fatalf("seed %d: %+v, finding %+v", seed, r, r.Finding)

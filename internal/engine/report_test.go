@@ -17,10 +17,7 @@ import (
 
 // TestJSON checks the report's JSON form, whose names other programs rely on.
 func TestJSON(t *testing.T) {
-	where := func(s trace.Site, exact bool) string {
-		if exact {
-			return "exactly here"
-		}
+	where := func(s trace.Site) string {
 		return strings.Split(simprog.Locate(s), ":")[0]
 	}
 	r := find(t, simprog.New(simprog.OrderViolation()), Options{Where: where, Runs: 1000})
@@ -71,7 +68,7 @@ func TestPlaces(t *testing.T) {
 	}{
 		{0, "an unknown place"}, {trace.MakeSite(0, 0x1139), "prog+0x1139"}, {trace.MakeSite(1, 16), "libc.so.6+0x10"}, {trace.MakeSite(7, 16), "module 7+0x10"},
 	} {
-		if got := where(nil, modules, test.site, false); got != test.want {
+		if got := where(nil, modules, test.site); got != test.want {
 			t.Errorf("%#x: %q, want %q", test.site, got, test.want)
 		}
 	}

@@ -18,7 +18,7 @@ type ScheduleOptions struct {
 	// Untold is as in Options: while such a library is loaded, a race is an *UnconfirmedError.
 	Untold func(path string) bool
 	// Where and Locate are like those of Options.
-	Where  func(s trace.Site, exact bool) string
+	Where  func(s trace.Site) string
 	Locate finding.Locate
 }
 

@@ -21,9 +21,6 @@ type Finding struct {
 	// Site is the place, as the package comment defines it; of a deadlock, where its first thread
 	// waits. Zero is unknown.
 	Site trace.Site
-	// Exact says that Site is the failing instruction itself; the sites of operations and calls are
-	// their return addresses.
-	Exact bool
 	// Threads took part: the failing thread, or the threads that wait for one another. They are
 	// evidence, not identity.
 	Threads []trace.ThreadID
@@ -47,7 +44,6 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 		Kind: e.Kind, Message: firstLine(e.Message), Threads: []trace.ThreadID{e.Thread},
 		Site: place(e, modules), exact: e.Site, stack: len(e.Stack) > 0, calls: e.Stack,
 	}
-	f.Exact = e.Kind == trace.Signal && f.Site == e.Site
 	switch e.Kind {
 	case trace.Assertion:
 		f.identity = asserted(e.Message)
@@ -106,7 +102,7 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 		f.base = f.identity
 	}
 	if f.placed() && f.Site != 0 {
-		f.parts = []part{{site: f.Site, exact: f.Exact, calls: f.calls}}
+		f.parts = []part{{site: f.Site, calls: f.calls}}
 	}
 	return f
 }
@@ -183,7 +179,7 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 	if !slices.ContainsFunc(waits, func(w trace.Waiter) bool { return w.Thread == e.Thread }) {
 		i := slices.IndexFunc(waits, func(w trace.Waiter) bool { return inProgram(w.Site, modules) })
 		if i >= 0 {
-			f.Site, f.Exact = waits[i].Site, false
+			f.Site = waits[i].Site
 		}
 	}
 }

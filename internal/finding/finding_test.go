@@ -200,22 +200,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestExact: only a faulting instruction is the named place itself.
-func TestExact(t *testing.T) {
-	for _, test := range []struct {
-		ending trace.Ending
-		exact  bool
-	}{
-		{failed(trace.Signal, 11, "", prog(1), prog(2)), true},
-		{failed(trace.Signal, 11, "", libc(1), prog(2)), false},
-		{failed(trace.Assertion, 0, "x", prog(1), prog(2)), false},
-	} {
-		if f := Of(test.ending, modules); f.Exact != test.exact {
-			t.Errorf("Of(%v).Exact = %v", test.ending, f.Exact)
-		}
-	}
-}
-
 // TestWithoutProgramModule: where no module is marked as the program's, the failing
 // instruction counts.
 func TestWithoutProgramModule(t *testing.T) {

@@ -20,15 +20,13 @@ type Location struct {
 	Library bool
 }
 
-// Locate returns the location of a site; exact means that the site is the instruction itself and
-// not a return address.
-type Locate func(s trace.Site, exact bool) Location
+// Locate returns the location of a site.
+type Locate func(s trace.Site) Location
 
 // part is a place that belongs to a finding's identity, with the operation if a thread waits there.
 type part struct {
 	op    trace.Op
 	site  trace.Site
-	exact bool
 	calls []trace.Site // callers, innermost first, if the outcome has them
 	stack uint32       // callers, as an index into trace.Trace.Stacks
 }
@@ -78,7 +76,7 @@ func (f Finding) Key(stacks [][]trace.Site, locate Locate) (key string, certain 
 // Place returns the location to show for the finding: that of Site or, if Site is in a header of the
 // library, of its innermost caller in the program's own source. stacks are as for Key.
 func (f Finding) Place(stacks [][]trace.Site, locate Locate) Location {
-	p := part{site: f.Site, exact: f.Exact, calls: f.calls}
+	p := part{site: f.Site, calls: f.calls}
 	if i := slices.IndexFunc(f.parts, func(p part) bool { return p.site == f.Site }); i >= 0 {
 		p = f.parts[i]
 	}
@@ -96,7 +94,7 @@ func Caller(s trace.Site, calls []trace.Site, locate Locate) Location {
 // locate returns the location of the innermost of the site and its callers that is not in a header
 // of the library. It reports false if all known ones are, and callers are not known.
 func (p part) locate(stacks [][]trace.Site, locate Locate) (Location, bool) {
-	at := locate(p.site, p.exact)
+	at := locate(p.site)
 	if !at.Library {
 		return at, true
 	}
@@ -108,7 +106,7 @@ func (p part) locate(stacks [][]trace.Site, locate Locate) (Location, bool) {
 		calls = stacks[p.stack]
 	}
 	for _, s := range calls {
-		if l := locate(s, false); s != 0 && !l.Library && l.Place != "" {
+		if l := locate(s); s != 0 && !l.Library && l.Place != "" {
 			return l, true
 		}
 	}

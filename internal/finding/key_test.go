@@ -9,7 +9,7 @@ import (
 )
 
 // at names site n of the program as line n of x.c, and of the library as line n of lib.h.
-func at(s trace.Site, exact bool) Location {
+func at(s trace.Site) Location {
 	if s.Module() == 1 {
 		return Location{Text: fmt.Sprintf("lock lib.h:%d", s.Offset()), Func: "lock", Place: fmt.Sprintf("lib.h:%d", s.Offset()), Library: true}
 	}

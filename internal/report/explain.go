@@ -260,7 +260,7 @@ func (x *explaining) place(ev *trace.Event) string {
 	if ops.Does(ev.Op) == ops.Start {
 		return ""
 	}
-	return x.names.Place(ev.Site, false)
+	return x.names.Place(ev.Site)
 }
 
 // verb is what an event does.
@@ -284,7 +284,7 @@ func (x *explaining) second(o *Order) string {
 		return "what a thread waits for"
 	}
 	s := fmt.Sprintf("T%d's %s of %s, for which it waits", w.Thread, w.Op, x.names.Object(x.t, w.Object, 0, len(x.t.Events)-1))
-	if at := x.names.Place(w.Site, false); at != "" {
+	if at := x.names.Place(w.Site); at != "" {
 		s += " at " + at
 	}
 	return s
@@ -365,7 +365,7 @@ func (x *explaining) steps(t *trace.Trace, events []int) []Step {
 	out := []Step{}
 	for _, i := range slices.Compact(events) {
 		ev := &t.Events[i]
-		s := Step{Event: i, Thread: ThreadText(ev.Thread), Text: ev.Op.String(), Where: x.names.Place(ev.Site, false)}
+		s := Step{Event: i, Thread: ThreadText(ev.Thread), Text: ev.Op.String(), Where: x.names.Place(ev.Site)}
 		if c := cells[i]; c != nil {
 			s.Text, s.Where = c.Text, v.Places[c.Place].Label
 		}
@@ -379,7 +379,7 @@ func (x *explaining) explained(t *trace.Trace, e int) ExplainedEvent {
 	ev := &t.Events[e]
 	out := ExplainedEvent{Event: e, Thread: ThreadText(ev.Thread), Operation: verb(ev), Where: x.place(ev)}
 	for _, s := range t.Stacks[ev.Stack] {
-		out.Stack = append(out.Stack, x.names.Place(s, false))
+		out.Stack = append(out.Stack, x.names.Place(s))
 	}
 	for _, lock := range heldBy(t, ev.Thread, e) {
 		out.Holds = append(out.Holds, x.names.Object(t, lock, 0, e))
@@ -398,9 +398,9 @@ func (x *explaining) explainedSecond(o *Order) ExplainedEvent {
 	if !o.Waiting || w == nil {
 		return x.explained(x.t, o.Second)
 	}
-	out := ExplainedEvent{Event: o.Second, Waiting: true, Thread: ThreadText(w.Thread), Operation: w.Op.String(), Where: x.names.Place(w.Site, false)}
+	out := ExplainedEvent{Event: o.Second, Waiting: true, Thread: ThreadText(w.Thread), Operation: w.Op.String(), Where: x.names.Place(w.Site)}
 	for _, s := range x.t.Stacks[w.Stack] {
-		out.Stack = append(out.Stack, x.names.Place(s, false))
+		out.Stack = append(out.Stack, x.names.Place(s))
 	}
 	for _, lock := range heldBy(x.t, w.Thread, len(x.t.Events)) {
 		out.Holds = append(out.Holds, x.names.Object(x.t, lock, 0, len(x.t.Events)))
@@ -659,7 +659,7 @@ func (x *explaining) waits() (out []Step) {
 		if w.Ready || ops.Does(w.Op) == ops.Join || len(out) == most {
 			continue
 		}
-		s := Step{Event: -1, Thread: ThreadText(w.Thread), Text: "waits: " + w.Op.String(), Where: x.names.Place(w.Site, false)}
+		s := Step{Event: -1, Thread: ThreadText(w.Thread), Text: "waits: " + w.Op.String(), Where: x.names.Place(w.Site)}
 		if w.Object != 0 {
 			s.Text += " " + x.names.Object(x.t, w.Object, 0, len(x.t.Events)-1)
 		}

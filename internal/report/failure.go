@@ -70,7 +70,7 @@ func (b *builder) title(found finding.Finding) string {
 	switch {
 	case found.Kind == trace.Signal && e.Object != 0:
 		return found.Message
-	case found.Kind == trace.Signal && unix.Signal(e.Status) == unix.SIGSEGV:
+	case found.Kind == trace.Signal && unix.Signal(e.Status) == unix.SIGSEGV && e.Message == "":
 		return found.Message + " at address 0"
 	case found.Kind == trace.Signal:
 		return found.Message

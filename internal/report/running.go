@@ -26,36 +26,33 @@ func (r *Running) symbols() *symbol.Table {
 	return r.table
 }
 
-// Place returns the function and line of a site, or "" if unknown. exact means that the site is the
-// instruction itself and not a return address.
-func (r *Running) Place(s trace.Site, exact bool) string { return r.Locate(s, exact).Text }
+// Place returns the function and line of a site, or "" if unknown.
+func (r *Running) Place(s trace.Site) string { return r.Locate(s).Text }
 
-// Frames returns the functions at a site, innermost first. exact is as for Place.
-func (r *Running) Frames(s trace.Site, exact bool) []symbol.Frame {
-	if exact {
-		return r.symbols().Exact(s)
-	}
-	return r.symbols().Call(s)
+// Entry is like Place for the address of a function.
+func (r *Running) Entry(s trace.Site) string {
+	return locationOf(r.symbols().Exact(s)).Text
 }
 
+// Frames returns the functions at a site, innermost first.
+func (r *Running) Frames(s trace.Site) []symbol.Frame { return r.symbols().Call(s) }
+
 // Locate is a finding.Locate.
-func (r *Running) Locate(s trace.Site, exact bool) finding.Location {
-	return locate(r.symbols(), s, exact)
+func (r *Running) Locate(s trace.Site) finding.Location {
+	return locate(r.symbols(), s)
 }
 
 // LocateIn returns a finding.Locate for the sites of a table.
 func LocateIn(table *symbol.Table) finding.Locate {
-	return func(s trace.Site, exact bool) finding.Location { return locate(table, s, exact) }
+	return func(s trace.Site) finding.Location { return locate(table, s) }
 }
 
-func locate(table *symbol.Table, s trace.Site, exact bool) finding.Location {
-	lookup := table.Call
-	if exact {
-		lookup = table.Exact
-	}
+func locate(table *symbol.Table, s trace.Site) finding.Location { return locationOf(table.Call(s)) }
+
+func locationOf(frames []symbol.Frame) finding.Location {
 	// Code from a library's header may be inlined into the program's.
 	best := symbol.Frame{}
-	for i, f := range lookup(s) {
+	for i, f := range frames {
 		if i == 0 || f.Known() && (!best.Known() || best.System() && !f.System()) {
 			best = f
 		}

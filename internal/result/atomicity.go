@@ -238,7 +238,7 @@ func statementOf(s atomicity.Statement, names *report.Running) Statement {
 	if s.Op == trace.OpAtomicCas && s.Effect&atomicity.Writes == 0 {
 		op += ", failed"
 	}
-	return Statement{op, names.Place(s.Site, false)}
+	return Statement{op, names.Place(s.Site)}
 }
 
 // verdict returns what forcing a target has shown, and why. recorded is the number of recordings of phase one that had it and failed.
@@ -292,7 +292,10 @@ func missed(t *strategy.Target, names *report.Running) string {
 	if w.Site == 0 {
 		return why
 	}
-	where := names.Place(w.Site, ops.Does(w.Op) == ops.Start) // not a return address
+	where := names.Place(w.Site)
+	if ops.Does(w.Op) == ops.Start {
+		where = names.Entry(w.Site)
+	}
 	if t.Spins {
 		return why + ": the thread of r polls memory at " + where + ", perhaps a synchronisation of the program's own"
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/engine"
-	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/sarif"
 	"github.com/heddle-dev/heddle/internal/suppress"
@@ -139,7 +138,7 @@ func raceFound(f *engine.RaceFound, r *engine.Report, names *report.Running) Rac
 func framesOf(sites []trace.Site, names *report.Running) []Frame {
 	out := []Frame{}
 	for _, s := range sites {
-		for _, f := range names.Frames(s, false) {
+		for _, f := range names.Frames(s) {
 			if f != (symbol.Frame{}) {
 				out = append(out, Frame{f.Func, f.File, f.Line, f.Module, f.Linkage})
 			}
@@ -332,8 +331,8 @@ func (r *Races) SARIF(w io.Writer, version, root string) error {
 func placeOf(where string, t *trace.Trace) sarif.Place {
 	if t != nil {
 		names := report.NewRunning(func() []trace.Module { return t.Modules })
-		for i, s := range append([]trace.Site{t.Ending.Site}, t.Ending.Stack...) {
-			for _, f := range names.Frames(s, i == 0 && finding.Of(t.Ending, t.Modules).Exact) {
+		for _, s := range append([]trace.Site{t.Ending.Site}, t.Ending.Stack...) {
+			for _, f := range names.Frames(s) {
 				if f.Known() && !f.System() {
 					return sarif.Place{Func: f.Func, File: f.File, Line: f.Line, Message: where}
 				}

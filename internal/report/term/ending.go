@@ -2,6 +2,7 @@ package term
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -62,13 +63,37 @@ func (d *drawing) at(place int) string {
 const stackDepth = 8
 
 func (d *drawing) stack(places []int) {
-	for i, n := range places {
-		if !d.full && i == stackDepth {
-			d.text("… "+count(len(places)-i, "more frame"), faint, "    ")
+	for shown := 0; len(places) > 0; {
+		if !d.full && shown >= stackDepth {
+			d.text("… "+count(len(places), "more frame"), faint, "    ")
 			return
 		}
-		d.print("    " + d.truncate(d.clean(d.v.Places[n].Frame()), d.width-4))
+		n, times := repeated(places)
+		if d.full {
+			n, times = 1, 1
+		}
+		for _, p := range places[:n] {
+			d.print("    " + d.truncate(d.clean(d.v.Places[p].Frame()), d.width-4))
+		}
+		if times > 1 {
+			d.text("… again and again", faint, "    ")
+		}
+		places, shown = places[n*times:], shown+n
 	}
+}
+
+// repeated returns the length of the cycle of a recursion that the stack begins with, and how many of its rounds
+// follow; 1, 1 if it begins with none.
+func repeated(places []int) (n, times int) {
+	const longest, fewest = 8, 4
+	for n = 1; n <= longest; n++ {
+		for times = 1; len(places) >= n*(times+1) && slices.Equal(places[:n], places[n*times:n*(times+1)]); times++ {
+		}
+		if times >= fewest {
+			return n, times
+		}
+	}
+	return 1, 1
 }
 
 // outputLines is how many lines of the program's output the short form shows.

@@ -22,7 +22,6 @@
 int (*hd_program_main)(int, char **, char **);
 int hd_argc;
 char **hd_argv, **hd_envp;
-uint64_t hd_main_stack;
 static void (*thread_entry)(void);
 static void *carrier_sp;
 static bool need_hosts;
@@ -85,6 +84,7 @@ enum { GO_ON, STOP, AGAIN };
 static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   begin(p, index);
   struct hd_thread *main = hd_thread_new(NULL, false);
+  hd_stack_limit(main, hd_main_stack);
   hd_thread_tell(main);
   hd_fiber_start(main, hd_main_sp, thread_entry);
   hd.cur = main;

@@ -10,7 +10,6 @@ _Noreturn void hd_carrier(int argc, char **argv, char **envp, void (*entry)(void
 _Noreturn void hd_to_carrier(void);           // leaves the program and continues in the carrier's loop
 _Noreturn void hd_more_hosts(void);           // every host thread is in use: the carrier makes more and restarts the execution
 // The default limit on main's stack, in bytes; 0: unknown (process/initial_stack.c).
-extern uint64_t hd_main_stack;
 
 // ---- forkserver.c
 extern uint32_t hd_isolation; // enum hd_isolation; set before the runtime's first mapping of its own

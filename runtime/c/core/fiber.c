@@ -5,7 +5,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include "core/fiber.h"
 #include "core/libc.h"
 #include "core/own_memory.h"
@@ -16,17 +15,6 @@ struct hd_host *hd_hosts; // HD_MAX_THREADS of them
 uint32_t hd_nhosts;
 struct hd_host *hd_early_host;
 uintptr_t hd_main_sp, hd_main_fs;
-
-uint64_t hd_default_stack(void) {
-  static uint64_t n;
-  if (n) return n;
-  struct rlimit r;
-  n = 8 << 20;
-  if (getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur != RLIM_INFINITY && r.rlim_cur > n) n = r.rlim_cur;
-  if (n > 64 << 20) n = 64 << 20;
-  n = (n + 4095) & ~4095ull;
-  return n;
-}
 
 static void *host_main(void *arg) {
   struct hd_host *d = arg;
@@ -45,7 +33,7 @@ static void *host_main(void *arg) {
 
 void hd_hosts_make(uint32_t n) {
   if (!hd_hosts) hd_hosts = hd_map(sizeof(struct hd_host) * HD_MAX_THREADS, "hosts");
-  uint64_t size = hd_default_stack(), guard = 65536;
+  uint64_t size = hd_stack_mapped(hd_default_stack()), guard = HD_STACK_GUARD;
   if (n > HD_MAX_THREADS - 1) n = HD_MAX_THREADS - 1;
   for (; hd_nhosts < n; hd_nhosts++) {
     struct hd_host *d = &hd_hosts[hd_nhosts];

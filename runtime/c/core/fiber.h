@@ -26,8 +26,16 @@ extern struct hd_host *hd_early_host;   // reserved for main's next thread (thre
 void hd_hosts_make(uint32_t n);         // creates and parks kernel threads; must run before the snapshot
 struct hd_host *hd_host_get(void);      // returns a host not used in this execution; NULL if none is left
 void hd_fiber_start(struct hd_thread *t, uintptr_t sp, void (*entry)(void)); // t starts in entry, which must not return
-uint64_t hd_default_stack(void);
 uintptr_t hd_stack_hi(const struct hd_thread *t); // 0 for a pseudo-thread, which runs no code
+// ---- stack_limit.c
+enum { HD_STACK_GUARD = 1 << 20 };           // bytes below a stack that cannot be accessed
+uint64_t hd_default_stack(void);             // that libc gives a thread
+uint64_t hd_stack_mapped(uint64_t native);   // size of the stack of a thread that natively has one of that size
+uintptr_t hd_stack_lo(const struct hd_thread *t);
+void hd_stack_limit(struct hd_thread *t, uint64_t native); // t's stack has native bytes natively
+_Noreturn HD_COLD void hd_stack_overflow(uint64_t pc);     // of the running thread
+extern uintptr_t hd_main_low;           // the lowest address of main's stack
+extern uint64_t hd_main_stack;          // its native size
 extern uintptr_t hd_main_sp;            // the program's main starts below this address
 extern uintptr_t hd_main_fs;
 

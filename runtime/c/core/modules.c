@@ -146,6 +146,14 @@ bool hd_path_of_system(const char *path) {
   return false;
 }
 
+bool hd_in_system(uint64_t pc) {
+  for (uint32_t i = 0; i < hd_shm->nmodules; i++) {
+    const struct hd_module *m = &hd_shm->modules[i];
+    if (pc - m->text_lo < m->text_hi - m->text_lo) return hd_path_of_system(m->path);
+  }
+  return false;
+}
+
 const char *hd_module_name(uint64_t pc) {
   for (uint32_t i = 0; i < hd_shm->nmodules; i++) {
     const struct hd_module *m = &hd_shm->modules[i];

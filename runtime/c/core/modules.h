@@ -35,6 +35,7 @@ bool hd_calls_hooks(uint64_t pc);
 // code that matches; match may read 3 bytes. Stores the module's path in *path unless path is NULL.
 bool hd_program_contains(bool (*match)(const uint8_t code[3]), const char **path);
 bool hd_path_of_system(const char *path);
+bool hd_in_system(uint64_t pc);          // pc lies in one of those libraries
 const char *hd_module_name(uint64_t pc); // the file name of the module that pc lies in
 bool hd_is_constant(uint64_t address);   // address lies in a part of a module that is never written
 bool hd_in_runtime(uint64_t pc);

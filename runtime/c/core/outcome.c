@@ -54,13 +54,60 @@ static void send_backtrace(uint64_t from, bool fault) {
     for (uint32_t i = t->calls.depth < HD_SHADOW_MAX ? t->calls.depth : HD_SHADOW_MAX; i-- && w.n < 128;)
       if (!hd_in_runtime(t->calls.frames[i].pc)) w.pc[w.n++] = t->calls.frames[i].pc;
   }
+  // Of a stack that is too deep, the outermost frames say how it came to be.
+  enum { ALL = sizeof w.pc / sizeof *w.pc, OUTER = 16 };
+  if (t && w.n == ALL && t->calls.depth > ALL)
+    for (uint32_t i = 0, k = OUTER; k-- > 0;)
+      if (!hd_in_runtime(t->calls.frames[k].pc)) w.pc[ALL - OUTER + i++] = t->calls.frames[k].pc, w.n = ALL - OUTER + i;
   for (uint32_t i = 0; i < w.n; i++) w.pc[i] = hd_name(w.pc[i]);
   hd_out(HD_REC_BACKTRACE, w.pc, w.n * 8);
+}
+
+static _Unwind_Reason_Code called(struct _Unwind_Context *c, void *pc) {
+  int before = 0;
+  uint64_t at = _Unwind_GetIPInfo(c, &before);
+  if (!at) return _URC_END_OF_STACK;
+  if (hd_in_runtime(at) || hd_in_system(at)) return _URC_NO_REASON;
+  *(uint64_t *)pc = at + (before ? 1 : 0);
+  return _URC_END_OF_STACK;
+}
+
+uint64_t hd_program_call(void) {
+  uint64_t pc = 0;
+  enum hd_mode mode = hd_mode;
+  hd_mode = HD_CARRIER; // the unwinder calls libc
+  hd_unwinding = true;
+  _Unwind_Backtrace(called, &pc);
+  hd_unwinding = false;
+  hd_mode = mode;
+  return pc;
 }
 
 static bool peek(void *to, uint64_t addr, uint64_t n) {
   struct { void *base; uint64_t len; } local = { to, n }, remote = { (void *)addr, n };
   return hd_sys6(SYS_process_vm_readv, hd_sys(SYS_getpid, 0, 0, 0), (long)&local, 1, (long)&remote, 1, 0) == (long)n;
+}
+
+static _Unwind_Reason_Code count(struct _Unwind_Context *c, void *n) {
+  enum { MOST = 1 << 20 };
+  (void)c;
+  return ++*(uint32_t *)n == MOST ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+uint32_t hd_stack_depth(void) {
+  uint32_t n = 0;
+  enum hd_mode mode = hd_mode;
+  hd_mode = HD_CARRIER; // the unwinder calls libc
+  _Unwind_Backtrace(count, &n);
+  hd_mode = mode;
+  return n;
+}
+
+void hd_signal_event(int sig, uint64_t pc, uint64_t addr) {
+  struct hd_thread *t = hd.cur;
+  hd_pend(t, HD_OP_SIGNAL, pc, addr);
+  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+  if (hd.record) hd_event(t, (uint64_t)sig, 0, HD_EV_NODECISION);
 }
 
 void hd_unwinder_warm(void) {
@@ -140,16 +187,20 @@ void hd_unfinished(uint64_t pc, uint64_t object) {
   hd_end(HD_OUT_UNFINISHED, 0, pc, object, "step budget");
 }
 
-void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {
-  if (outcome == HD_OUT_ASSERT || outcome == HD_OUT_SIGNAL || outcome == HD_OUT_MISUSE || outcome == HD_OUT_EXCEPTION) hd_commit_failed();
-  if (outcome != HD_OUT_CLEAN) hd_debug_failure();
-  hd_mode = HD_CARRIER; // from here on nothing is the program's: hd_unwinding calls libc
+void hd_foretell(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object) {
   struct hd_result *r = &hd.result;
   r->outcome = outcome;
   r->status = status;
   r->pc = hd_name(pc);
   r->object = hd_name(object);
   r->thread = hd.cur ? hd.cur->number : 0;
+}
+
+void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {
+  if (outcome == HD_OUT_ASSERT || outcome == HD_OUT_SIGNAL || outcome == HD_OUT_MISUSE || outcome == HD_OUT_EXCEPTION) hd_commit_failed();
+  if (outcome != HD_OUT_CLEAN) hd_debug_failure();
+  hd_mode = HD_CARRIER; // from here on nothing is the program's: hd_unwinding calls libc
+  hd_foretell(outcome, status, pc, object);
   // On a terminal, libc would have written the lines printed so far. The captured output is a
   // file, so libc may still buffer them.
   if (hd.plan.flags & HD_PLAN_OUTPUT && outcome != HD_OUT_CLEAN && outcome != HD_OUT_SIGNAL && outcome != HD_OUT_UNSUPPORTED && !hd_cut_asked)

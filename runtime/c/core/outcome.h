@@ -4,6 +4,7 @@
 #include "core/run.h"
 
 _Noreturn void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg);
+void hd_foretell(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object); // the outcome if reporting it goes wrong
 _Noreturn void hd_unfinished(uint64_t pc, uint64_t object); // the step budget is exhausted
 _Noreturn HD_COLD void hd_cut(uint64_t pc, uint64_t object); // the controller asked to end the execution
 _Noreturn HD_COLD void hd_misuse(uint64_t pc, uint64_t object, const char *msg);
@@ -14,5 +15,8 @@ uint64_t hd_word_at(uint64_t addr, uint32_t size); // reads memory that may be u
 uint32_t hd_owner_at(uint64_t addr);               // reads a thread number + 1 at addr; 0 if overwritten or unmapped
 extern bool hd_cut_asked;                         // the controller asked to end the execution; the next scheduling point does
 extern bool hd_unwinding;                          // the failing thread's stack is being walked
+uint64_t hd_program_call(void);                    // the program's innermost call on the current stack, as a return address; 0: none
+uint32_t hd_stack_depth(void);                     // number of frames on the current stack
+void hd_signal_event(int sig, uint64_t pc, uint64_t addr); // records the signal that the current thread dies of
 void hd_unwinder_warm(void);                       // makes the unwinder initialise itself, which its first use does
 #endif

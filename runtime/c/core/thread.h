@@ -163,6 +163,8 @@ struct hd_thread {
   struct {
     uintptr_t lo, hi;
     uint64_t touched_low;  // lowest address the runtime has seen it use
+    uint64_t size;         // natively
+    uintptr_t limit;       // below it the thread has used more than that (core/stack_limit.c)
   } stack;
 
   struct hd_order *order;  // memory/order.c: its vector clock and related state; NULL: not allocated yet

@@ -48,12 +48,12 @@ void hd_thread_tell(const struct hd_thread *t) {
 }
 
 void hd_thread_report(const struct hd_thread *t) {
-  uint64_t size = t->stack.hi ? t->stack.hi - t->stack.lo : t->host ? t->host->hi - t->host->lo : 8 << 20;
+  uint64_t size = hd_stack_hi(t) - hd_stack_lo(t);
   struct hd_thread_info info = {
     .number = t->number, .parent = t->parent, .nth = t->nth,
     .flags = (t->ended ? 1u : 0) | (t->detached ? 2u : 0) | (t->joined ? 4u : 0) | (t->fires ? 16u : 0),
     .name = t->name, .entry = hd_name((uint64_t)t->entry),
-    .stack_hi = hd_stack_hi(t), .stack_size = t->fires ? 0 : size,
+    .stack_hi = hd_stack_hi(t), .stack_size = size,
   };
   hd_out(HD_REC_THREAD, &info, sizeof info);
 }

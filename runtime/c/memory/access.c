@@ -2,6 +2,7 @@
 // accesses, and the shadow call stack. A program under heddle spends most of its time here.
 #include "core/computation.h"
 #include "core/event.h"
+#include "core/fiber.h"
 #include "core/injection.h"
 #include "core/modules.h"
 #include "core/own_memory.h"
@@ -276,6 +277,7 @@ static HD_COLD void jumped(struct hd_thread *t) {
 static HD_COLD void entered(uint64_t call_site, uintptr_t sp, uint64_t function) {
   struct hd_thread *t = hd.cur;
   if (sp < t->stack.touched_low) t->stack.touched_low = sp;
+  if (HD_UNLIKELY(sp < t->stack.limit && sp >= hd_stack_lo(t))) hd_stack_overflow(call_site);
   while (t->calls.depth && t->calls.depth <= HD_SHADOW_MAX && t->calls.frames[t->calls.depth - 1].sp <= sp) jumped(t);
   uint32_t d = t->calls.depth;
   if (HD_UNLIKELY(hd_leaving != NULL)) hd_leaving(d + 1, call_site); // ranges of calls that longjmp or an exception left

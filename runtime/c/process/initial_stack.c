@@ -98,14 +98,15 @@ void hd_initial_stack_init(char **argv, char **envp) {
 //
 // The kernel maps this stack on use, up to a limit that includes arguments, environment and
 // padding. The runtime maps all that the program may use in advance, so that the snapshot covers it
-// (memory/snapshot.c) and padding does not reduce it.
+// (memory/snapshot.c) and padding does not reduce it. The kernel leaves GAP bytes free for it at least.
 static void grow(void) {
   uintptr_t sp = hd_main_sp;
-  enum { MOST = 8 << 20, SPARE = 64 << 10 };
+  enum { GAP = 120 << 20, SPARE = 64 << 10 };
   if (hd_main_stack || !top) return;
   struct rlimit r;
   if (getrlimit(RLIMIT_STACK, &r) != 0) return;
-  uint64_t size = r.rlim_cur < MOST ? down(r.rlim_cur) : MOST, used = top - sp;
+  uint64_t native = r.rlim_cur < GAP ? down(r.rlim_cur) : GAP, size = hd_stack_mapped(native), used = top - sp;
+  if (size > GAP - used) size = GAP - used;
   struct rlimit more = { size + used + SPARE, r.rlim_max };
   if (more.rlim_cur > r.rlim_max) more.rlim_cur = r.rlim_max;
   bool raised = more.rlim_cur > r.rlim_cur && setrlimit(RLIMIT_STACK, &more) == 0;
@@ -113,7 +114,8 @@ static void grow(void) {
   if (limit < size + used + SPARE) size = limit > used + SPARE ? limit - used - SPARE : 0;
   if (size) *(volatile char *)(sp - size) = 0;
   if (raised) setrlimit(RLIMIT_STACK, &r);
-  hd_main_stack = size;
+  hd_main_low = sp - size;
+  hd_main_stack = native < size ? native : size;
 }
 
 const struct hd_registration hd_initial_stack = { .save = grow };

@@ -4,6 +4,7 @@
 #include "arch/context.h"
 #include "core/carrier.h"
 #include "core/event.h"
+#include "core/fiber.h"
 #include "core/injection.h"
 #include "core/modules.h"
 #include "core/outcome.h"
@@ -22,19 +23,22 @@ static bool progaccess(uint64_t pc) {
   return pc >= (uint64_t)__start_hd_progaccess && pc < (uint64_t)__stop_hd_progaccess;
 }
 
-static void record_signal(int sig, uint64_t pc, uint64_t addr) {
-  struct hd_thread *t = hd.cur;
-  hd_pend(t, HD_OP_SIGNAL, pc, addr);
-  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  if (hd.record) hd_event(t, (uint64_t)sig, 0, HD_EV_NODECISION);
-}
-
 // A call of an address that is not code: report the call, and begin the stack there.
 static void step_back(ucontext_t *c, const siginfo_t *info) {
   uint64_t pc = hd_context_pc(c), sp = hd_context_sp(c), back;
   if (info->si_code <= 0 || (uint64_t)info->si_addr != pc || hd_late_gone(pc)) return;
   back = hd_word_at(sp, sizeof back);
   if (back) hd_context_set(c, back - HD_CALL_SIZE, sp + sizeof back); // in the call
+}
+
+// Reports whether a fault is that of a thread whose stack is used up: in the guard below it or, if a frame is larger than that,
+// near a stack pointer that has left the stack.
+static bool overflows(const ucontext_t *c, const siginfo_t *info) {
+  enum { FRAME = 64 << 20, NEAR = 64 << 10 };
+  const struct hd_thread *t = hd.cur;
+  uintptr_t lo = hd_stack_lo(t), at = (uintptr_t)info->si_addr, sp = hd_context_sp(c);
+  if (info->si_signo != SIGSEGV || info->si_code <= 0 || info->si_code == SI_KERNEL || !lo) return false;
+  return lo - 1 - at < HD_STACK_GUARD || (lo - 1 - sp < FRAME && at - (sp - NEAR) < 2 * NEAR);
 }
 
 // Describes a fault at an address of a library that was unloaded.
@@ -64,6 +68,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
     hd_out(HD_REC_BACKTRACE, &none, 0);
     resume();
   }
+  if (hd_mode == HD_ACTIVE && overflows(c, info) && !hd_signal_handled(sig)) hd_stack_overflow(hd_in_runtime(pc) ? hd.cur->pend.pc : pc + 1);
   if (hd_mode != HD_ACTIVE || (hd_in_runtime(pc) && !progaccess(pc) && info->si_code > 0)) {
     hd_shm->fatal_pc = pc;
     hd_fatal("signal %d in the runtime (address %lx, at offset %lx)", sig, (uint64_t)info->si_addr, hd_runtime_offset(pc));
@@ -78,11 +83,16 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
   // In a hook that touches memory for the program, the program's instruction is the
   // pending one.
   uint64_t site = hd_in_runtime(pc) ? hd.cur->pend.pc : pc + 1;
+  if (hd_in_system(site)) { // where in libc it faults depends on whether a hook has read the memory before
+    hd_foretell(HD_OUT_SIGNAL, sig, site, addr); // should the unwinder fault
+    uint64_t call = hd_program_call();
+    if (call) site = call;
+  }
   if (sig == SIGABRT) { // libc's own abort: malloc_printerr, __fortify_fail, …
     hd_end(HD_OUT_ASSERT, 0, site, 0, "abort in libc");
   }
   hd_commit_failed();
-  record_signal(sig, site, addr);
+  hd_signal_event(sig, site, addr);
   hd_end(HD_OUT_SIGNAL, sig, site, addr, unloaded(pc, addr));
 }
 

@@ -48,8 +48,8 @@ bool hd_fault(int sig, void *info, void *context) {
   const struct sigaction *act = &hd_actions[sig];
   if (t->signals.mask & hd_bit(sig)) return false; // fatal in POSIX; so is one in its own handler
   uintptr_t sp = hd_context_sp(c), lo, hi;
-  lo = t->stack.hi ? t->stack.lo : t->host ? t->host->lo : hd_main_sp - ((8 << 20) - (512 << 10));
-  hi = t->stack.hi ? t->stack.hi : t->host ? t->host->hi : hd_main_sp + (1 << 20);
+  lo = hd_stack_lo(t);
+  hi = t->index == 0 ? hd_main_sp + (1 << 20) : hd_stack_hi(t);
   if (hd_on_alt_stack(t, sp)) {
     lo = t->signals.alt_lo;
   } else if (act->sa_flags & SA_ONSTACK && t->signals.alt_size) {

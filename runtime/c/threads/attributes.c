@@ -155,7 +155,7 @@ HD_INTERPOSE(int, pthread_getattr_np, (pthread_t id, pthread_attr_t *attr), (id,
   if (err) return err;
   struct sched_param p = { .sched_priority = u->attributes.priority };
   pthread_attr_setdetachstate(attr, u->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
-  if (u->stack.hi) pthread_attr_setstack(attr, (void *)u->stack.lo, u->stack.hi - u->stack.lo);
+  if (u->index) pthread_attr_setstack(attr, (void *)(hd_stack_hi(u) - u->stack.size), u->stack.size);
   pthread_attr_setschedpolicy(attr, u->attributes.policy);
   pthread_attr_setschedparam(attr, &p);
   return 0;

@@ -53,7 +53,7 @@ static void begin(void) {
   for (uint32_t i = 0; i < n; i++) {
     pthread_attr_t attr;
     pthread_attr_init(&attr);
-    if (early[i].stack > hd_default_stack()) pthread_attr_setstacksize(&attr, early[i].stack);
+    if (early[i].stack) pthread_attr_setstacksize(&attr, early[i].stack);
     if (early[i].detached) pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     hd_early_host = &hd_hosts[i];
     uintptr_t id;

@@ -141,11 +141,10 @@ bool hd_threads_controlled(void) {
 
 // A stack larger than the hosts'; the end of the execution releases it.
 static void *large_stack(size_t size) {
-  enum { GUARD = 65536 };
-  char *p = mmap(NULL, size + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  char *p = mmap(NULL, size + HD_STACK_GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (p == MAP_FAILED) return NULL;
-  hd_sys(SYS_mprotect, p, GUARD, PROT_NONE);
-  return p + GUARD;
+  hd_sys(SYS_mprotect, p, HD_STACK_GUARD, PROT_NONE);
+  return p + HD_STACK_GUARD;
 }
 
 void *hd_thread_wishes(const void *attr, size_t *size, bool *detached) {
@@ -168,8 +167,10 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   hd_inject_call();
   hd_access_range(id, sizeof *id, true, pc); // libc stores it before the thread begins
   struct hd_thread *t = hd_op(HD_OP_THREAD_CREATE, pc, (uint64_t)entry);
-  if (!addr && size > hd_default_stack()) {
-    size = (size + 4095) & ~4095ul;
+  bool given = addr;
+  uint64_t native = size ? size : hd_default_stack();
+  if (!given && native > hd_default_stack()) {
+    size = hd_stack_mapped(native);
     addr = large_stack(size);
     t->pend.pc = pc; // mmap has a site of its own
     if (!addr) {
@@ -186,6 +187,8 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
     hd_fiber_start(u, u->stack.hi - 64, hd_thread_main); // not on its host's
     hd_thread_tell(u);
   }
+  hd_stack_limit(u, native);
+  if (given) u->stack.limit = 0; // the program's own memory, which the runtime cannot extend for the hooks
   hd_to_program(id, &u->fs, sizeof *id);
   hd_inject_called();
   t->pend.obj = u->fs;
