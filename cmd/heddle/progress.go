@@ -58,7 +58,7 @@ func (a *app) terminal() (f *os.File, ok bool) {
 // of makes the progress of a search say where executions are that take long.
 func (p *progress) of(t target.Target) *progress {
 	names := report.NewRunning(t.Modules) // of its own: the search uses its names at the same time
-	p.names = func(s trace.Site) string { return names.Place(s, false) }
+	p.names = func(s trace.Site) string { return names.Place(s) }
 	return p
 }
 
