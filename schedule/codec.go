@@ -36,11 +36,11 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 		Version: CodecVersion, PointsVersion: PointsVersion,
 		Tag: p.Tag, Seed: p.Seed, Repeat: uint32(p.Repeat),
 		Mode: uint32(p.Mode), Policy: uint32(p.Policy), Stay: p.Stay, Depth: uint32(p.Depth), Length: uint32(p.Length),
-		MaxSteps: uint32(p.MaxSteps), Patience: uint32(p.Patience), Timeouts: p.Timeouts, Delays: uint32(p.Delays), Spurious: p.Spurious, Haste: p.Haste,
+		MaxSteps: uint32(p.MaxSteps), FairAfter: uint32(p.FairAfter), FairSeed: p.FairSeed, Timeouts: p.Timeouts, Delays: uint32(p.Delays), Spurious: p.Spurious, Haste: p.Haste,
 		Record: p.Record, Accesses: p.Accesses, MaxAccesses: int64(p.MaxAccesses), SkipAccesses: uint64(p.SkipAccesses), Watch: p.Watch,
 		Stop: p.Stop, ExpectStatus: p.ExpectStatus, Output: p.Output, Values: p.Values, Functions: p.Functions, Fault: trace.FaultRecord(p.Fault),
 	}
-	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.Patience, p.SkipAccesses} {
+	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.FairAfter, p.SkipAccesses} {
 		if n < 0 || n > maxCount {
 			return nil, fmt.Errorf("a plan with a count of %d cannot leave its process: a bug in heddle", n)
 		}
@@ -100,13 +100,13 @@ func decodePlan(data []byte) (p Plan, err error) {
 	case m.MaxAccesses < AllAccesses || m.MaxAccesses > maxCount:
 		return p, fmt.Errorf("%d is not a number of accesses", m.MaxAccesses)
 	}
-	if err := counts(uint64(m.Repeat), uint64(m.Depth), uint64(m.Length), uint64(m.MaxSteps), uint64(m.Patience), m.SkipAccesses); err != nil {
+	if err := counts(uint64(m.Repeat), uint64(m.Depth), uint64(m.Length), uint64(m.MaxSteps), uint64(m.FairAfter), m.SkipAccesses); err != nil {
 		return p, err
 	}
 	p = Plan{
 		Tag: m.Tag, Seed: m.Seed, Repeat: int(m.Repeat),
 		Mode: Mode(m.Mode), Policy: Policy(m.Policy), Stay: m.Stay, Depth: int(m.Depth), Length: int(m.Length),
-		MaxSteps: int(m.MaxSteps), Patience: int(m.Patience), Timeouts: m.Timeouts, Delays: Delays(m.Delays), Spurious: m.Spurious, Haste: m.Haste,
+		MaxSteps: int(m.MaxSteps), FairAfter: int(m.FairAfter), FairSeed: m.FairSeed, Timeouts: m.Timeouts, Delays: Delays(m.Delays), Spurious: m.Spurious, Haste: m.Haste,
 		Record: m.Record, Accesses: m.Accesses, MaxAccesses: int(m.MaxAccesses), SkipAccesses: int(m.SkipAccesses), Watch: m.Watch,
 		Stop: m.Stop, ExpectStatus: m.ExpectStatus, Output: m.Output, Values: m.Values, Functions: m.Functions, Fault: trace.FaultOf(m.Fault),
 	}
@@ -145,9 +145,9 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 		Version: CodecVersion, Index: uint32(o.Index),
 		Ending: trace.EndingToProto(&o.Ending), Output: o.Ending.Output,
 		Signature: o.Signature, Points: uint32(o.Points), Switches: uint32(o.Switches), Preemptions: uint32(o.Preemptions),
-		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), External: o.External, Shared: o.Shared, Random: o.Random, Unordered: o.Unordered,
+		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), FairAt: uint32(o.FairAt), External: o.External, Shared: o.Shared, Random: o.Random, Unordered: o.Unordered,
 	}
-	for _, n := range []int{o.Index, o.Points, o.Switches, o.Preemptions, o.Threads, o.Deviations} {
+	for _, n := range []int{o.Index, o.Points, o.Switches, o.Preemptions, o.Threads, o.Deviations, o.FairAt} {
 		if n < 0 || n > maxCount {
 			return nil, fmt.Errorf("an outcome with a count of %d cannot leave its process: a bug in heddle", n)
 		}
@@ -190,7 +190,7 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 	if err := unmarshal(data, m, &m.Version); err != nil {
 		return o, err
 	}
-	if err := counts(uint64(m.Index), uint64(m.Points), uint64(m.Switches), uint64(m.Preemptions), uint64(m.Threads), uint64(m.Deviations)); err != nil {
+	if err := counts(uint64(m.Index), uint64(m.Points), uint64(m.Switches), uint64(m.Preemptions), uint64(m.Threads), uint64(m.Deviations), uint64(m.FairAt)); err != nil {
 		return o, err
 	}
 	if m.Ending == nil {
@@ -198,7 +198,7 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 	}
 	o = Outcome{
 		Index: int(m.Index), Signature: m.Signature, Points: int(m.Points), Switches: int(m.Switches), Preemptions: int(m.Preemptions),
-		Threads: int(m.Threads), Deviations: int(m.Deviations), External: m.External, Shared: m.Shared, Random: m.Random, Unordered: m.Unordered,
+		Threads: int(m.Threads), Deviations: int(m.Deviations), FairAt: int(m.FairAt), External: m.External, Shared: m.Shared, Random: m.Random, Unordered: m.Unordered,
 	}
 	if o.Ending, err = trace.EndingFromProto(m.Ending); err != nil {
 		return o, err

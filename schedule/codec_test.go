@@ -22,7 +22,7 @@ func drawPlan(t *rapid.T) Plan {
 		Mode:   Mode(rapid.IntRange(0, int(Tolerant)).Draw(t, "mode")),
 		Policy: Policy(rapid.IntRange(0, len(policies)-1).Draw(t, "policy")),
 		Stay:   rapid.Float64Range(0, 1).Draw(t, "stay"), Depth: count.Draw(t, "depth"), Length: count.Draw(t, "length"),
-		MaxSteps: count.Draw(t, "steps"), Patience: count.Draw(t, "patience"), Timeouts: rapid.Bool().Draw(t, "timeouts"),
+		MaxSteps: count.Draw(t, "steps"), FairAfter: count.Draw(t, "fair after"), FairSeed: rapid.Uint64().Draw(t, "fair seed"), Timeouts: rapid.Bool().Draw(t, "timeouts"),
 		Delays:   Delays(rapid.IntRange(0, int(AnyDelays)).Draw(t, "delays")),
 		Spurious: rapid.Bool().Draw(t, "spurious"), Haste: rapid.Bool().Draw(t, "haste"),
 		Record: rapid.Bool().Draw(t, "record"), Accesses: rapid.Bool().Draw(t, "accesses"),
@@ -75,14 +75,14 @@ func TestPlanRoundTrip(t *testing.T) {
 func TestCodecHasEveryField(t *testing.T) {
 	p := Plan{
 		Tag: 1, Seed: 2, Repeat: 3, Mode: Tolerant, Script: []Step{{Thread: 0, Op: 4, Site: 5, Wake: -1}}, Threads: threads(1),
-		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, Patience: 10, Timeouts: true, Delays: AnyDelays,
+		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, FairAfter: 10, FairSeed: 11, Timeouts: true, Delays: AnyDelays,
 		Spurious: true, Haste: true, Record: true, Accesses: true, Values: true, Functions: true, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Stop: true, ExpectStatus: 12, Output: true, Fault: &trace.Fault{Model: trace.FaultKilled, Thread: 20, Site: 23, Index: 21, Amount: 22},
 		Holds:   []Hold{{Site: 13, Arrival: 14, Thread: AnyThread, Until: 15, When: Reached, Same: true, Last: 16, Not: true, Steps: 17}},
 		Weights: []int{18}, Interesting: []trace.Site{19},
 	}
 	o := Outcome{
 		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Signature: 2, Points: 3, Switches: 4, Preemptions: 5,
-		Threads: 6, Deviations: 7, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
+		Threads: 6, Deviations: 7, FairAt: 8, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
 		External: true, Shared: true, Random: true, Unordered: true,
 		Watched: &Watched{
 			Races: []Race{{
@@ -132,7 +132,7 @@ func TestOutcomeRoundTrip(t *testing.T) {
 		o := Outcome{
 			Index: count.Draw(t, "index"), Signature: rapid.Uint64().Draw(t, "signature"), Points: count.Draw(t, "points"),
 			Switches: count.Draw(t, "switches"), Preemptions: count.Draw(t, "preemptions"), Threads: count.Draw(t, "threads"),
-			Deviations: count.Draw(t, "deviations"), External: rapid.Bool().Draw(t, "external"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"), Unordered: rapid.Bool().Draw(t, "unordered"),
+			Deviations: count.Draw(t, "deviations"), FairAt: count.Draw(t, "fair at"), External: rapid.Bool().Draw(t, "external"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"), Unordered: rapid.Bool().Draw(t, "unordered"),
 			Ending: trace.Ending{
 				Kind: trace.Kind(rapid.Byte().Draw(t, "kind")), Status: rapid.Int32().Draw(t, "status"),
 				Thread: trace.ThreadID(rapid.IntRange(-1, 9).Draw(t, "thread")), Message: rapid.String().Draw(t, "message"),

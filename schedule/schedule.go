@@ -85,13 +85,15 @@ type Plan struct {
 
 	Points   []trace.Site // memory instructions that are scheduling points; Sites has those of holds, too
 	Holds    []Hold       // at most MaxHolds
-	MaxSteps int          // step budget, 0 for the target's own; fair from half of it on
-	// Patience is how many times the usual number of points without progress are a hang; 0 counts as 1. Nothing else
-	// depends on it. A strict script has no such hang before its last step.
-	Patience int
-	Timeouts bool // explore early time-outs of timed waits, and early timers, within Delays
-	Delays   Delays
-	Spurious bool // explore spurious wake-ups of condition and futex waits
+	MaxSteps int          // step budget, 0 for the target's own
+	// FairAfter is the number of points with which the fair phase begins (docs/scheduler.md): 0 for half of MaxSteps,
+	// Never for none. Where it is set, far more points without progress end an execution. FairSeed seeds the random
+	// numbers of the phase, so that it changes nothing before.
+	FairAfter int
+	FairSeed  uint64
+	Timeouts  bool // explore early time-outs of timed waits, and early timers, within Delays
+	Delays    Delays
+	Spurious  bool // explore spurious wake-ups of condition and futex waits
 
 	// Haste: after a Go test, goroutines that may still go on are not waited for long, and are
 	// not leak. It changes nothing else of an execution.
@@ -127,6 +129,9 @@ type Plan struct {
 	ExpectStatus int32
 }
 
+// Never is no beginning of the fair phase, for Plan.FairAfter.
+const Never = maxCount
+
 // AllAccesses is no bound for Plan.MaxAccesses.
 const AllAccesses = -1
 
@@ -155,6 +160,7 @@ type Outcome struct {
 	Preemptions int
 	Threads     int
 	Deviations  int          // Tolerant: steps skipped or inserted
+	FairAt      int          // Points when the fair phase began, 0 if it did not
 	Trace       *trace.Trace // if Plan.Record; its Ending equals Ending
 	Diverged    *Divergence  // if Ending.Kind is trace.Diverged
 	Watched     *Watched     // if Plan.Watch; nil if the program had to be killed

@@ -324,7 +324,8 @@ const (
 	CutByWatchdog = "watchdog"
 )
 
-// NoProgress is the Message of a Hang in which the enabled threads only repeated what changes nothing (docs/scheduler.md).
+// NoProgress is the Message of a Hang that has not been verified yet: under a strongly fair schedule, the enabled threads only
+// repeated what changes nothing (docs/scheduler.md).
 const NoProgress = "no progress"
 
 var kindNames = [...]string{
@@ -341,6 +342,9 @@ func (k Kind) String() string {
 
 // Failed reports whether the kind is the program's failure (a possible finding).
 func (k Kind) Failed() bool { return k >= Assertion && k <= Exit || k >= Test && k <= Livelock }
+
+// Endless reports whether an execution of the kind was cut off, because it did not end or had no time to.
+func (k Kind) Endless() bool { return k == Hang || k == Livelock || k == Unfinished }
 
 // Ending is how an execution ended, with what identifies the failure.
 type Ending struct {
@@ -454,9 +458,9 @@ type Header struct {
 	// Live is true if threads ran in parallel, under the kernel's scheduler (docs/live.md). The events are in the order of
 	// their times, none is a scheduling point, and nothing can follow them.
 	Live bool
-	// Patience is that of the plan (schedule.Plan.Patience) if it is more than 1, otherwise 0. What executes the program
-	// as it was executed then, to simplify the trace or to explain it, needs the same.
-	Patience int
+	// FairAfter is how many points the execution had passed when its fair phase began (schedule.Plan.FairAfter), 0 if it
+	// did not begin. Virtual time depends on it.
+	FairAfter int
 	// MaxAccesses is not 0 if the execution had more allocations and accesses that were not
 	// scheduling points than were recorded: only this many of them, the first, are events.
 	MaxAccesses int

@@ -141,7 +141,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		Values:        h.Values,
 		Fault:         FaultRecord(h.Fault),
 		Signature:     []byte(h.Signature),
-		Patience:      uint32(h.Patience),
+		FairAfter:     uint32(h.FairAfter),
 		Live:          h.Live,
 	}}
 	part := func(i int) *tracepb.Header {
@@ -210,7 +210,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Values:        p.Values,
 			Fault:         FaultOf(p.Fault),
 			Signature:     string(p.Signature),
-			Patience:      int(p.Patience),
+			FairAfter:     int(p.FairAfter),
 			Live:          p.Live,
 		}
 	}

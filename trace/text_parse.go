@@ -176,8 +176,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.Signature = l.quoted("signature")
 	case "live":
 		h.Live = true
-	case "patience":
-		h.Patience = int(l.integer("patience", 32))
+	case "fair-after":
+		h.FairAfter = int(l.integer("patience", 32))
 	case "max-accesses":
 		h.MaxAccesses = int(l.integer("number of accesses", 64))
 	case "values":

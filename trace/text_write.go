@@ -91,8 +91,8 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	if h.Live {
 		b.WriteString("live\n")
 	}
-	if h.Patience != 0 {
-		fmt.Fprintf(b, "patience %d\n", h.Patience)
+	if h.FairAfter != 0 {
+		fmt.Fprintf(b, "fair-after %d\n", h.FairAfter)
 	}
 	if h.MaxAccesses != 0 {
 		fmt.Fprintf(b, "max-accesses %d\n", h.MaxAccesses)

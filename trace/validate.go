@@ -415,8 +415,8 @@ func (v *validator) points() error {
 			return invalid("the header's fault", "%s", p)
 		}
 	}
-	if n := v.t.Header.Patience; n < 0 {
-		return invalid("header", "the patience is %d", n)
+	if n := v.t.Header.FairAfter; n < 0 {
+		return invalid("header", "the fair phase begins after %d points", n)
 	}
 	if n := v.t.Header.MaxAccesses; n < 0 {
 		return invalid("header", "%d accesses were recorded", n)

@@ -300,6 +300,12 @@ const (
 	MaxSteps       = 1048576
 	Quantum        = 10000
 	ShortQuantum   = 200
+	FairSalt       = 1717660018
+	FairEvery      = 16384
+	FairWindow     = 2048
+	FairEpoch      = 512
+	FairShort      = 4
+	FairLong       = 256
 	Starved        = 10000
 	StarvedEvery   = 1024
 	ChangePoints   = 64
@@ -316,6 +322,11 @@ const (
 	Futile         = 2000
 	Hopeless       = 4000
 	HopelessAlone  = 30000
+	Sure           = 16
+	Long           = 524288
+	LongEvery      = 64
+	LongNs         = 10000
+	LongShare      = 32
 	ClockNs        = 100
 	Looks          = 1000
 	LooksAgain     = 64
@@ -432,7 +443,7 @@ const (
 	FaultDelayed  = 9
 )
 
-// Plan is struct hd_plan, 152 bytes.
+// Plan is struct hd_plan, 160 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -460,13 +471,14 @@ type Plan struct {
 	FaultSite    uint64 // offset 120
 	FaultIndex   uint64 // offset 128
 	FaultAmount  uint64 // offset 136
-	Patience     uint32 // offset 144
-	Reserved     uint32 // offset 148
+	FairSeed     uint64 // offset 144
+	FairAfter    uint32 // offset 152
+	Reserved     uint32 // offset 156
 }
 
 // Size and offsets of Plan as the C compiler has them.
 const (
-	SizeofPlan               = 152
+	SizeofPlan               = 160
 	OffsetofPlanId           = 0
 	OffsetofPlanSeed         = 8
 	OffsetofPlanSlack        = 16
@@ -493,8 +505,9 @@ const (
 	OffsetofPlanFaultSite    = 120
 	OffsetofPlanFaultIndex   = 128
 	OffsetofPlanFaultAmount  = 136
-	OffsetofPlanPatience     = 144
-	OffsetofPlanReserved     = 148
+	OffsetofPlanFairSeed     = 144
+	OffsetofPlanFairAfter    = 152
+	OffsetofPlanReserved     = 156
 )
 
 // enum hd_record
@@ -539,7 +552,7 @@ const (
 	OutLivelock    = 15
 )
 
-// Result is struct hd_result, 120 bytes.
+// Result is struct hd_result, 128 bytes.
 type Result struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
@@ -562,11 +575,13 @@ type Result struct {
 	MetOp       uint32 // offset 96
 	Watched     uint64 // offset 104
 	Fault       uint64 // offset 112
+	FairAt      uint32 // offset 120
+	Reserved    uint32 // offset 124
 }
 
 // Size and offsets of Result as the C compiler has them.
 const (
-	SizeofResult              = 120
+	SizeofResult              = 128
 	OffsetofResultPlan        = 0
 	OffsetofResultIndex       = 8
 	OffsetofResultSignature   = 16
@@ -588,6 +603,8 @@ const (
 	OffsetofResultMetOp       = 96
 	OffsetofResultWatched     = 104
 	OffsetofResultFault       = 112
+	OffsetofResultFairAt      = 120
+	OffsetofResultReserved    = 124
 )
 
 // enum hd_note

@@ -43,10 +43,6 @@ func (s *search) firstRequest() strategy.Request {
 	return r
 }
 
-// surePatience is the patience with which an execution is a hang for certain. With the usual one, a loop that ends
-// after some thousand attempts at what does not change may look like a hang. A hang is far shorter with the usual one.
-const surePatience = 100
-
 // memorySteps is how many times the budget that the user sets an execution may take in which memory instructions are
 // scheduling points, before it is a hang: heddle chose these points, not the program.
 const memorySteps = 100
@@ -60,7 +56,7 @@ func (s *search) cramped(f *failure) bool {
 
 // doubtful reports whether enough decides if an ending is a hang. One that was confirmed speaks for the others.
 func (s *search) doubtful(e *trace.Ending) bool {
-	return e.Kind == trace.Hang && !s.aside.hung && (s.roomy || s.shaping.MaxSteps > 0 && e.Message != trace.NoProgress || e.Message == trace.NoProgress && s.patience <= 1)
+	return e.Kind == trace.Hang && !s.aside.hung && (s.roomy || s.shaping.MaxSteps > 0 && e.Message != trace.NoProgress || e.Message == trace.NoProgress && !s.patient)
 }
 
 // enough reports whether f had time enough to call it a hang: that it used up its step budget, or made no progress, may
@@ -71,13 +67,13 @@ func (s *search) enough(ctx context.Context, f *failure) (bool, error) {
 	o := f.outcome
 	given := cmp.Or(f.plan.MaxSteps, usualSteps)
 	short := s.roomy && given < firstSteps && o.Points >= given
-	hasty := o.Ending.Message == trace.NoProgress && f.plan.Patience <= 1
+	hasty := o.Ending.Message == trace.NoProgress && f.plan.FairAfter == 0
 	cramped := s.cramped(f)
 	if o.Ending.Kind != trace.Hang || !short && !hasty && !cramped {
 		return true, nil
 	}
 	p := f.plan
-	p.Patience = surePatience
+	p.FairAfter = cmp.Or(o.FairAt, o.Points)
 	switch {
 	case cramped:
 		p.MaxSteps = min(s.shaping.MaxSteps*memorySteps, firstSteps)
@@ -94,7 +90,7 @@ func (s *search) enough(ctx context.Context, f *failure) (bool, error) {
 	case s.shaping.MaxSteps == 0:
 		s.opts.MaxSteps = p.MaxSteps
 	}
-	s.patience = surePatience
+	s.patient = true
 	return false, nil
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -287,7 +288,9 @@ func (s *search) left() int {
 // complete sets the fields that all plans of the search share.
 func (s *search) complete(p *schedule.Plan) {
 	p.Stop, p.ExpectStatus, p.MaxSteps = !s.opts.setsAside(), s.expect, s.opts.MaxSteps
-	p.Patience = s.patience
+	if s.patient {
+		p.FairAfter = cmp.Or(p.MaxSteps, usualSteps) / 2
+	}
 	if s.memoryBudget > 0 && len(p.Sites()) > 0 {
 		p.MaxSteps = s.memoryBudget
 	}

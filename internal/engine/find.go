@@ -36,7 +36,7 @@ type search struct {
 	expect   int32
 	outputs  *oracle.Oracle
 	roomy    bool // heddle chooses the step budget (budget.go)
-	patience int  // of every plan; 0 until an execution needed more (budget.go)
+	patient  bool // every plan says when the fair phase begins: an execution made no progress for long, and ended (budget.go)
 	// memoryBudget is the step budget of plans with memory instructions, 0 until an execution needed more than
 	// the user allows (budget.go).
 	memoryBudget int

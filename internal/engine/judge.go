@@ -23,6 +23,9 @@ func judge(ctx context.Context, e *trace.Ending, expect int32, outputs *oracle.O
 		e.Kind = trace.Exit
 		e.Message = fmt.Sprintf("exit status %d, expected %d", e.Status, expect)
 	}
+	if e.Kind == trace.Unfinished {
+		e.Kind = trace.Hang // TODO
+	}
 	return outputs.Judge(ctx, e)
 }
 

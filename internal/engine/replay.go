@@ -82,9 +82,9 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 		Seed: seed, Repeat: 1,
 		Mode: schedule.Strict, Script: schedule.ScriptOf(recorded), Threads: recorded.Threads,
 		Policy: schedule.Fair, Points: recorded.Header.Points, ExpectStatus: recorded.Header.ExpectStatus,
-		Delays:   schedule.NoDelays, // except in steps recorded as early timeouts
-		Patience: recorded.Header.Patience,
-		Record:   true,
+		Delays:    schedule.NoDelays, // except in steps recorded as early timeouts
+		FairAfter: cmp.Or(recorded.Header.FairAfter, schedule.Never),
+		Record:    true,
 	}
 	if hasAccesses(recorded) {
 		p.Values, p.Fault = recorded.Header.Values, recorded.Header.Fault

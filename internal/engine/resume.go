@@ -14,7 +14,7 @@ import (
 
 // resumeVersion is the version of the state passed to Options.Save. Raise it whenever an older
 // reader would continue with a different search.
-const resumeVersion = 4
+const resumeVersion = 5
 
 // savedSearch is the JSON form of an exploration that reached its bounds or was interrupted.
 type savedSearch struct {
@@ -28,8 +28,8 @@ type savedSearch struct {
 	// Aside are the findings set aside, by key, with their numbers of executions.
 	Aside map[string]int `json:"aside,omitempty"`
 	Hung  bool           `json:"hung,omitempty"`
-	// Patience is search.patience.
-	Patience int `json:"patience,omitempty"`
+	// Patient is search.patient.
+	Patient bool `json:"patient,omitempty"`
 	// MemoryBudget is search.memoryBudget.
 	MemoryBudget int `json:"memory_budget,omitempty"`
 	// External says that an execution depended on external nondeterminism.
@@ -75,7 +75,7 @@ func (s *search) save() ([]byte, error) {
 	out := savedSearch{
 		Version: resumeVersion, Options: s.shaping, Search: search, Tag: tag, Steps: s.opts.MaxSteps,
 		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked},
-		Aside:  s.aside.executions, Hung: s.aside.hung, Patience: s.patience, MemoryBudget: s.memoryBudget, External: s.external,
+		Aside:  s.aside.executions, Hung: s.aside.hung, Patient: s.patient, MemoryBudget: s.memoryBudget, External: s.external,
 	}
 	if out.Seen, err = s.behaviours.MarshalBinary(); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (s *search) resume(data []byte) error {
 		return err
 	}
 	s.stage = s.strategy.Stage()
-	s.opts.MaxSteps, s.patience, s.memoryBudget = in.Steps, in.Patience, in.MemoryBudget
+	s.opts.MaxSteps, s.patient, s.memoryBudget = in.Steps, in.Patient, in.MemoryBudget
 	s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked = in.Counts.Executions, in.Counts.Newest, in.Counts.NotReproduced, in.Counts.Masked
 	s.flight.tag = in.Tag
 	for i := range flight {

@@ -26,31 +26,8 @@ import (
 // the context, tinertia.ErrNotReproduced if the recorded schedule does not lead to the failure, or
 // a *DivergedError if the result does not replay. The result is nil if simplification could not
 // start or the failure did not reproduce.
-//
-// A hang without progress may end with more patience, even where the recorded one does not. Then Simplify begins anew
-// with so much.
 func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts SimplifyOptions, progress func(tinertia.Progress)) (s *Simplified, err error) {
-	s, err = simplify(ctx, t, recorded, opts, progress)
-	if s == nil || err != nil {
-		return s, err
-	}
-	if ends, err := endsWithPatience(ctx, t, s.Recorded); err != nil || !ends {
-		return s, err
-	}
-	patient := *recorded
-	patient.Header.Patience = surePatience
-	return simplify(ctx, t, &patient, opts, progress)
-}
-
-// endsWithPatience reports whether a recorded hang without progress goes on to another end with surePatience.
-func endsWithPatience(ctx context.Context, t target.Target, recorded *trace.Trace) (bool, error) {
-	if recorded.Ending.Kind != trace.Hang || recorded.Ending.Message != trace.NoProgress || recorded.Header.Patience >= surePatience {
-		return false, nil
-	}
-	p := replayPlan(recorded)
-	p.Record, p.Accesses, p.Values, p.Patience, p.MaxSteps = false, false, false, surePatience, firstSteps
-	o, err := t.Run(ctx, p)
-	return err == nil && o.Ending.Kind != trace.Hang && o.Ending.Kind != trace.Diverged, err
+	return simplify(ctx, t, recorded, opts, progress)
 }
 
 func simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts SimplifyOptions, progress func(tinertia.Progress)) (s *Simplified, err error) {

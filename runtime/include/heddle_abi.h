@@ -317,7 +317,13 @@ enum hd_time {
 enum hd_scheduler {
   HD_MAX_STEPS = 1 << 20,     // step budget of a plan that names none, in points
   HD_QUANTUM = 10000,         // consecutive points of a thread before it counts as yielding
-  HD_SHORT_QUANTUM = 200,     // the same in the second half of the step budget
+  HD_SHORT_QUANTUM = 200,     // the same in the fair phase; not in C, where decisions are strongly fair then
+  HD_FAIR_SALT = 0x66616972,  // mixed into the seeds of strongly fair decisions
+  HD_FAIR_EVERY = 1 << 14,    // points between the beginnings of two fair windows, a power of two
+  HD_FAIR_WINDOW = 1 << 11,   // points of a fair window
+  HD_FAIR_EPOCH = 512,        // strongly fair decisions: points between changes of the odds, a power of two
+  HD_FAIR_SHORT = 4,          // one such decision in this many leaves the running thread, in every other epoch
+  HD_FAIR_LONG = 256,         // the same in the epochs between
   HD_STARVED = 10000,         // points that an enabled thread waits before it takes precedence
   HD_STARVED_EVERY = 1024,    // points between two searches for such threads, a power of two
   HD_CHANGE_POINTS = 64,      // PCT: maximum number of change points
@@ -334,6 +340,11 @@ enum hd_scheduler {
   HD_FUTILE = 2000,           // fruitless observations of each enabled thread before an execution may be a hang
   HD_HOPELESS = 4000,         // points without progress, per enabled thread, before an execution may be a hang
   HD_HOPELESS_ALONE = 30000,  // the same if one thread is enabled: its points need no switches, and it may count them
+  HD_SURE = 16,               // how many times as many a plan requires that says when the fair phase begins
+  HD_LONG = 1 << 19,          // points after which time passes although threads are at work
+  HD_LONG_EVERY = 64,         // points between two steps of that time
+  HD_LONG_NS = 10000,         // virtual ns of such a step, besides
+  HD_LONG_SHARE = 32,         // one in this many of the ns since time began to pass in this way
   HD_CLOCK_NS = 100,          // virtual ns that a clock reading takes
   HD_LOOKS = 1000,            // consecutive clock readings after which a thread counts as waiting
   HD_LOOKS_AGAIN = 64,        // clock readings between two yields of such a thread
@@ -441,7 +452,7 @@ struct hd_plan {
   uint32_t nthreads;   // thread names that follow
   uint32_t npoints;    // memory instructions that are scheduling points
   uint32_t set_points; // 1: points follow and replace the runtime's set; 0: keep it
-  uint32_t max_steps;  // step budget; the policy is FAIR in its second half, and its end is a HANG
+  uint32_t max_steps;  // step budget; the execution is UNFINISHED at its end
   uint32_t param0;
   uint32_t param1;
   int32_t  expect_status; // exit status that counts as clean for STOP
@@ -461,7 +472,8 @@ struct hd_plan {
   uint64_t fault_site;   // the instruction, as in hd_event.pc
   uint64_t fault_index;  // of the thread's occasions there
   uint64_t fault_amount; // see enum hd_fault_model
-  uint32_t patience;     // how many times HD_HOPELESS, or HD_HOPELESS_ALONE, points without progress are a hang, >= 1
+  uint64_t fair_seed;    // of the fair phase's own random stream, with seed
+  uint32_t fair_after;   // points with which the fair phase begins; 0: half of max_steps
   uint32_t reserved;
 };
 
@@ -494,7 +506,7 @@ enum hd_outcome {
   HD_OUT_ASSERT = 1,     // __assert_fail, abort
   HD_OUT_SIGNAL = 2,     // fatal signal; status = number
   HD_OUT_DEADLOCK = 3,
-  HD_OUT_HANG = 4,       // step budget, or no progress, or the watchdog
+  HD_OUT_HANG = 4,       // no progress under a strongly fair schedule: a suspicion, which the controller verifies
   HD_OUT_MISUSE = 5,     // of a lock, a thread, memory; message says which
   HD_OUT_EXCEPTION = 6,  // uncaught C++ exception; message = its type
   HD_OUT_UNSUPPORTED = 7,// heddle cannot run this program; message says why. Not a finding.
@@ -535,6 +547,8 @@ struct hd_result {
   uint32_t met_op;
   uint64_t watched;    // WATCH: accesses that were checked for races
   uint64_t fault;      // 1 + the number of events before the plan's fault was injected; 0: it was not
+  uint32_t fair_at;    // points passed when the fair phase began; 0: it did not begin
+  uint32_t reserved;
 };
 
 enum hd_note {

@@ -270,10 +270,10 @@ type Header struct {
 	Oracle        []byte                 `protobuf:"bytes,34,opt,name=oracle,proto3" json:"oracle,omitempty"`                                 // a command of sh that decides whether the output is right
 	Values        bool                   `protobuf:"varint,35,opt,name=values,proto3" json:"values,omitempty"`                                // every access was recorded, with its value where the target can observe it
 	Fault         *Fault                 `protobuf:"bytes,36,opt,name=fault,proto3" json:"fault,omitempty"`
-	TryLock       [][]byte               `protobuf:"bytes,37,rep,name=try_lock,json=tryLock,proto3" json:"try_lock,omitempty"` // lines executed with a lock held, LOCK@FILE:FROM-TO
-	Patience      uint32                 `protobuf:"varint,38,opt,name=patience,proto3" json:"patience,omitempty"`             // schedule.Plan.Patience of the execution; 0 stands for 1
-	Live          bool                   `protobuf:"varint,39,opt,name=live,proto3" json:"live,omitempty"`                     // recorded while threads ran in parallel: there is no schedule to follow
-	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"`                  // its packages and arguments may go on in the next record, too
+	TryLock       [][]byte               `protobuf:"bytes,37,rep,name=try_lock,json=tryLock,proto3" json:"try_lock,omitempty"`        // lines executed with a lock held, LOCK@FILE:FROM-TO
+	FairAfter     uint32                 `protobuf:"varint,40,opt,name=fair_after,json=fairAfter,proto3" json:"fair_after,omitempty"` // the points with which the fair phase of the execution began; 0: it did not begin
+	Live          bool                   `protobuf:"varint,39,opt,name=live,proto3" json:"live,omitempty"`                            // recorded while threads ran in parallel: there is no schedule to follow
+	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"`                         // its packages and arguments may go on in the next record, too
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -497,9 +497,9 @@ func (x *Header) GetTryLock() [][]byte {
 	return nil
 }
 
-func (x *Header) GetPatience() uint32 {
+func (x *Header) GetFairAfter() uint32 {
 	if x != nil {
-		return x.Patience
+		return x.FairAfter
 	}
 	return 0
 }
@@ -1908,7 +1908,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\xe0\x06\n" +
+	"\x04kind\"\xe9\x06\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -1938,10 +1938,11 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06oracle\x18\" \x01(\fR\x06oracle\x12\x16\n" +
 	"\x06values\x18# \x01(\bR\x06values\x12,\n" +
 	"\x05fault\x18$ \x01(\v2\x16.heddle.trace.v1.FaultR\x05fault\x12\x19\n" +
-	"\btry_lock\x18% \x03(\fR\atryLock\x12\x1a\n" +
-	"\bpatience\x18& \x01(\rR\bpatience\x12\x12\n" +
+	"\btry_lock\x18% \x03(\fR\atryLock\x12\x1d\n" +
+	"\n" +
+	"fair_after\x18( \x01(\rR\tfairAfter\x12\x12\n" +
 	"\x04live\x18' \x01(\bR\x04live\x12/\n" +
-	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipe\"\x8d\x01\n" +
+	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipeJ\x04\b&\x10'\"\x8d\x01\n" +
 	"\x05Fault\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\rR\x05model\x12\x16\n" +
 	"\x06thread\x18\x02 \x01(\x06R\x06thread\x12\x14\n" +

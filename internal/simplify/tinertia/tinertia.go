@@ -132,7 +132,6 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 			MaxSteps:     opts.MaxSteps,
 			Delays:       opts.Delays,
 			Record:       true,
-			Patience:     in.Trace.Header.Patience,
 			ExpectStatus: in.Trace.Header.ExpectStatus,
 		},
 		header:  in.Trace.Header,

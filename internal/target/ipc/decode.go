@@ -182,7 +182,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 	o := schedule.Outcome{
 		Index: int(r.Index), Signature: r.Signature,
 		Points: int(r.Points), Switches: int(r.Switches), Preemptions: int(r.Preemptions),
-		Threads: int(r.Threads), Deviations: int(r.Deviations),
+		Threads: int(r.Threads), Deviations: int(r.Deviations), FairAt: int(r.FairAt),
 		Holds:    x.holds,
 		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0,
 		Unordered: r.Notes&abi.NoteUnordered != 0,
@@ -229,6 +229,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 			x.recording.cut = x.recording.cut || p.Accesses
 		}
 		o.Trace = x.recording.trace(p, e)
+		o.Trace.Header.FairAfter = o.FairAt
 		if p.Fault != nil && r.Fault > 0 {
 			f := *p.Fault
 			f.Event = int(min(r.Fault-1, uint64(len(o.Trace.Events))))

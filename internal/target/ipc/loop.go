@@ -295,7 +295,7 @@ func (s *stream) record(kind uint32, b []byte) error {
 func (s *stream) hang() {
 	s.proc.kill()
 	j := &s.queue[0]
-	o := schedule.Outcome{Index: j.done, Ending: trace.Ending{Kind: trace.Hang, Message: "watchdog: killed, because the program did not answer"}}
+	o := schedule.Outcome{Index: j.done, Ending: trace.Ending{Kind: trace.Unfinished, Message: "watchdog: killed, because the program did not answer"}}
 	s.Program.Ended(s.proc, &j.plan, &o.Ending)
 	s.ended(o, true)
 }

@@ -290,9 +290,6 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 	}
 	tr.Header.Points = p.Sites()
 	tr.Header.ExpectStatus, tr.Header.Values = p.ExpectStatus, p.Values
-	if p.Patience > 1 {
-		tr.Header.Patience = p.Patience
-	}
 	if r.cut {
 		tr.Header.MaxAccesses = int(r.most)
 	}

@@ -183,7 +183,7 @@ func follow(t testing.TB, c *Case, lang string, tg target.Target) (*recording, s
 	if c.Points || c.Script != nil || c.Holds != nil || c.Weights != nil || c.Interesting != nil {
 		known := map[trace.Site]bool{}
 		for seed := range uint64(12) {
-			p := schedule.Plan{Policy: schedule.Policy(min(seed, 1)), Seed: seed, Points: plan.Points, Timeouts: seed%2 == 1, Spurious: seed%2 == 1, Delays: schedule.AnyDelays, Record: true, Accesses: c.Points || c.Holds != nil, MaxSteps: 50000, Patience: 4}
+			p := schedule.Plan{Policy: schedule.Policy(min(seed, 1)), Seed: seed, Points: plan.Points, Timeouts: seed%2 == 1, Spurious: seed%2 == 1, Delays: schedule.AnyDelays, Record: true, Accesses: c.Points || c.Holds != nil, MaxSteps: 50000, FairAfter: schedule.Never}
 			o := execute(t, tg, p)
 			for _, e := range o.Trace.Events {
 				if c.Points && e.Op.IsAccess() && c.accesses(line(e.Site)) && !known[e.Site] {
@@ -351,7 +351,7 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 	for policy := range schedule.Delay + 1 {
 		for seed := range seeds {
 			p := schedule.Plan{
-				Policy: policy, Seed: seed, Depth: 1 + int(seed%5), Length: 30, Stay: float64(seed%3) / 3, MaxSteps: 600,
+				Policy: policy, Seed: seed, Depth: 1 + int(seed%5), Length: 30, Stay: float64(seed%3) / 3, MaxSteps: 600, FairAfter: schedule.Never,
 				Timeouts: seed%2 == 1, Spurious: seed%4 == 3, Delays: schedule.Delays(seed % 3), Record: true, Accesses: !computes,
 			}
 			if lang == "go" {
@@ -463,7 +463,7 @@ func agreeOnHolds(t *testing.T, c *Case, lang string, real, sim target.Target, s
 	}
 	for seed := range uint64(8) {
 		for i, tg := range targets {
-			o := execute(t, tg, schedule.Plan{Policy: schedule.Random, Seed: seed, MaxSteps: 600, Record: true, Accesses: true})
+			o := execute(t, tg, schedule.Plan{Policy: schedule.Random, Seed: seed, MaxSteps: 600, FairAfter: schedule.Never, Record: true, Accesses: true})
 			for in, s := range read(i, o).sites {
 				if slices.Contains(named, in.word) {
 					sites[i][in] = s
@@ -489,7 +489,7 @@ func agreeOnHolds(t *testing.T, c *Case, lang string, real, sim target.Target, s
 			var text [2]string
 			var out [2]schedule.Outcome
 			p := schedule.Plan{
-				Policy: policy, Seed: seed, Depth: 1 + int(seed%5), Length: 30, Stay: float64(seed%3) / 3, MaxSteps: 600,
+				Policy: policy, Seed: seed, Depth: 1 + int(seed%5), Length: 30, Stay: float64(seed%3) / 3, MaxSteps: 600, FairAfter: schedule.Never,
 				Timeouts: lang != "go" && seed%2 == 1, Spurious: lang != "go" && seed%4 == 3, Delays: schedule.Delays(seed % 3), Record: true,
 			}
 			for i, tg := range targets {
@@ -507,7 +507,7 @@ func agreeOnHolds(t *testing.T, c *Case, lang string, real, sim target.Target, s
 					t.Errorf("%s, %+v:\n%s\nin the simulated machine\n%s", lang, p, text[0], text[1])
 				}
 			}
-			if seed%8 != 0 || out[0].Ending.Kind == trace.Hang {
+			if seed%8 != 0 || out[0].Ending.Kind.Endless() {
 				continue
 			}
 			again := execute(t, real, schedule.Plan{
@@ -602,10 +602,10 @@ func TestNobodyStarves(t *testing.T) {
 				}
 			}
 			// Points count arrivals: a few decisions come without one.
-			if most > abi.Starved+2*abi.StarvedEvery {
+			if most > abi.FairEvery+abi.FairWindow {
 				t.Errorf("a thread that was enabled waited for %d decisions", most)
 			}
-			if most < abi.Starved {
+			if most < abi.FairEvery/2 {
 				t.Errorf("no thread waited for more than %d decisions: the program shows nothing", most)
 			}
 		})

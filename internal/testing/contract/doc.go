@@ -6,7 +6,7 @@
 // tests. Its sections are:
 //
 //	program        the program, in the language below
-//	plan           a line for each field: policy, seed, stay, depth, length, mode, steps, patience,
+//	plan           a line for each field: policy, seed, stay, depth, length, mode, steps, fair-after,
 //	               timeouts, spurious, delays, points, and a line for each hold:
 //	               hold load@7 until=store@9 same ever reached last=add@5 not arrival=2
 //	               thread=a steps=10, where load@7 is the load in line 7 of the program

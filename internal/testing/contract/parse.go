@@ -233,8 +233,8 @@ func (c *Case) plan(text string) (err error) {
 			p.Length, err = strconv.Atoi(value)
 		case "steps":
 			p.MaxSteps, err = strconv.Atoi(value)
-		case "patience":
-			p.Patience, err = strconv.Atoi(value)
+		case "fair-after":
+			p.FairAfter, err = strconv.Atoi(value)
 		case "timeouts":
 			p.Timeouts = true
 		case "spurious":

@@ -27,7 +27,8 @@ type execution struct {
 	heaps       uint64
 
 	points   int // scheduling points that threads have come to, and expiries of timers
-	budget   int // points after which the execution is a hang
+	budget   int // points after which the execution is cut off
+	fairAt   int // points when the fair phase began, 0 if it has not
 	switches int
 	preempts int
 	current  *Thread         // that runs, or ran last
@@ -96,6 +97,7 @@ func (x *execution) run() schedule.Outcome {
 	x.ending.Output = x.output
 	o := &x.outcome
 	o.Ending, o.Threads, o.Deviations = x.ending, len(x.threads), x.script.deviations
+	o.FairAt = x.fairAt
 	o.Holds = x.holds.counts
 	o.Points, o.Switches, o.Preemptions = x.points, x.switches, x.preempts
 	if x.record {
@@ -256,7 +258,7 @@ func (x *execution) count(t *Thread) {
 	x.points++
 	x.time += abi.PointNs
 	if x.points > x.budget {
-		x.hang(t, "step budget")
+		x.unfinished(t, trace.CutBySteps)
 	}
 }
 
@@ -340,9 +342,7 @@ func (x *execution) trace() *trace.Trace {
 	h := x.target.Header()
 	h.Points = slices.Clone(x.plan.Sites())
 	h.ExpectStatus = x.plan.ExpectStatus
-	if x.plan.Patience > 1 {
-		h.Patience = x.plan.Patience
-	}
+	h.FairAfter = x.fairAt
 	t := &trace.Trace{
 		Header: h, Modules: x.target.Modules(), Stacks: [][]trace.Site{nil},
 		Allocs: x.allocs, Events: x.events, Ending: x.ending,

@@ -1,6 +1,7 @@
 package simprog
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/abi"
@@ -171,7 +172,13 @@ func (p *policy) delayed(can []*Thread) *Thread {
 
 // late reports whether the execution is in the second half of its budget, where every
 // policy is fair so that loops which wait for another thread end.
-func (p *policy) late() bool { return p.x.points > p.x.budget/2 }
+func (p *policy) late() bool {
+	x := p.x
+	if x.fairAt == 0 && x.points >= cmp.Or(x.plan.FairAfter, x.budget/2) && !(x.plan.Mode == schedule.Tolerant && x.script.remains()) {
+		x.fairAt = x.points
+	}
+	return x.fairAt > 0
+}
 
 // monopolises reports whether t has run without interruption for too long.
 func (p *policy) monopolises(t *Thread) bool {

@@ -96,7 +96,10 @@ func (x *execution) lookAround(t *Thread) {
 		x.progress(t)
 		return
 	}
-	if x.points-x.progressAt <= enough*max(x.plan.Patience, 1) || x.script.remains() {
+	if x.plan.FairAfter > 0 {
+		enough *= abi.Sure
+	}
+	if x.points-x.progressAt <= enough || x.script.remains() {
 		return
 	}
 	x.hang(t, trace.NoProgress)

@@ -31,8 +31,8 @@ func (s *script) endsWithScript(p *schedule.Plan) bool {
 	return s.mode == schedule.Strict && len(s.steps) > 0 && p.MaxSteps == len(s.steps)
 }
 
-// remains reports whether a strict script has steps left, so that the execution is not a hang yet.
-func (s *script) remains() bool { return s.mode == schedule.Strict && s.at < len(s.steps) }
+// remains reports whether steps are left, so that the execution is not a hang yet.
+func (s *script) remains() bool { return s.at < len(s.steps) }
 
 // thread is the one that a step names, nil if it has not been created.
 func (s *script) thread(x *execution, id trace.ThreadID) *Thread {

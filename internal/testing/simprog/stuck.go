@@ -71,8 +71,13 @@ func (x *execution) deadlock() {
 	}
 }
 
-// hang ends an execution that makes no progress, for example because its budget is exhausted.
-func (x *execution) hang(t *Thread, why string) {
+// hang ends an execution that makes no progress.
+func (x *execution) hang(t *Thread, why string) { x.cut(t, trace.Hang, why) }
+
+// unfinished ends an execution that has used up its budget.
+func (x *execution) unfinished(t *Thread, why string) { x.cut(t, trace.Unfinished, why) }
+
+func (x *execution) cut(t *Thread, kind trace.Kind, why string) {
 	x.over = true
-	x.ending = trace.Ending{Kind: trace.Hang, Message: why, Thread: t.id, Site: t.next.site, Waiters: x.waiters()}
+	x.ending = trace.Ending{Kind: kind, Message: why, Thread: t.id, Site: t.next.site, Waiters: x.waiters()}
 }

@@ -37,7 +37,8 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.plan = *p;
   hd.steps = (const struct hd_step *)(p + 1);
   hd.names = (const uint64_t *)(hd.steps + p->nsteps);
-  hd.rng = hd_mix(p->seed + index, 0x6865646c65) ;
+  hd.seed = p->seed + index;
+  hd.rng = hd_mix(hd.seed, 0x6865646c65);
   hd.record = p->flags & HD_PLAN_EVENTS;
   hd.accesses = p->flags & HD_PLAN_ACCESSES;
   hd.values = p->flags & HD_PLAN_VALUES;
@@ -110,6 +111,7 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   r->preemptions = hd.preemptions;
   r->threads = hd.nborn;
   r->deviations = hd.deviations;
+  r->fair_at = hd.fair_at;
   r->last = hd_isolation == HD_ISOLATION_PROCESS;
   HD_CALL_MODULES(report, r);
   if (p->nholds) hd_holds_report();

@@ -142,7 +142,7 @@ static bool in_force(const struct hd_hold *h, const struct hd_thread *t) {
 }
 
 void hd_holds_look(void) {
-  bool late = hd.points > hd.plan.max_steps / 2;
+  bool late = hd.late;
   nheld = 0;
   for (uint32_t w = 0; w < hd.nwords; w++) {
     held.w[w] = 0;

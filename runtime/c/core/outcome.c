@@ -128,8 +128,8 @@ const char *hd_waits_described(void) {
 // ---- the end
 bool hd_watchdog;
 
-void hd_hang(uint64_t pc, uint64_t object) {
-  hd_end(HD_OUT_HANG, 0, pc, object,
+void hd_unfinished(uint64_t pc, uint64_t object) {
+  hd_end(HD_OUT_UNFINISHED, 0, pc, object,
          hd_watchdog ? "watchdog: the program computes, or is blocked in the kernel, without reaching a scheduling point" : "step budget");
 }
 

@@ -4,7 +4,7 @@
 #include "core/run.h"
 
 _Noreturn void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg);
-_Noreturn void hd_hang(uint64_t pc, uint64_t object); // the step budget is exhausted, or the watchdog ended the execution
+_Noreturn void hd_unfinished(uint64_t pc, uint64_t object); // the step budget is exhausted, or the watchdog ended the execution
 _Noreturn HD_COLD void hd_misuse(uint64_t pc, uint64_t object, const char *msg);
 _Noreturn HD_COLD void hd_unsupported(const char *what);
 HD_COLD void hd_require_isolation(uint32_t isolation, const char *what); // ends the execution if its isolation is weaker

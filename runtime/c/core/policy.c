@@ -21,9 +21,9 @@
 // window: after HD_POS_WINDOW / HD_POS_STRIDE further draws, a waiting thread precedes all new
 // ones. RANDOM is fair with probability 1. A thread that does not yield but runs alone for
 // HD_QUANTUM points counts as yielding, because it may poll in a way that the runtime does not
-// recognise. An enabled thread that has waited for HD_STARVED points takes precedence; otherwise
-// two threads that run in turn could keep it waiting.
-// In the second half of the budget all policies are FAIR, with a small quantum.
+// recognise. Two threads that run in turn could still keep a third one waiting, and a thread may be
+// enabled only now and then, between an unlock and the next lock of another thread. So decisions are
+// strongly fair (choose_strongly) in a window now and then, and from the beginning of the fair phase on.
 #include "core/holds.h"
 #include "core/modules.h"
 #include "core/interrupts.h"
@@ -33,12 +33,16 @@
 #include "core/sched.h"
 #include "core/virtual_time.h"
 
-static uint64_t random_bits(void) { // splitmix64
-  uint64_t z = hd.rng += 0x9e3779b97f4a7c15ull;
+static uint64_t next_of(uint64_t *state) { // splitmix64
+  uint64_t z = *state += 0x9e3779b97f4a7c15ull;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ z >> 27) * 0x94d049bb133111ebull;
   return z ^ z >> 31;
 }
+
+static uint64_t random_bits(void) { return next_of(&hd.rng); }
+
+static uint64_t fair_bits(void) { return next_of(&hd.fair_rng); }
 
 static int64_t fresh(void) { return (int64_t)(random_bits() >> 2) | 1ll << 61; }
 
@@ -51,6 +55,9 @@ void hd_policy_begin(void) {
   hd.nchange = 0;
   hd.delays = 0;
   hd.intended = ~0u;
+  hd.late = hd.suspected = false;
+  hd.fair_at = 0;
+  hd.fair_rng = hd_mix(hd.seed, HD_FAIR_SALT);
   if (hd.plan.policy == HD_POLICY_WALK) {
     weights = (const uint64_t *)((const struct hd_hold *)(hd.names + hd.plan.nthreads + hd.plan.npoints) + hd.plan.nholds);
     interesting = weights + hd.plan.nweights;
@@ -64,7 +71,7 @@ void hd_policy_begin(void) {
 
 void hd_policy_thread(struct hd_thread *t) {
   t->prio = fresh();
-  t->ran = hd.points;
+  t->ran = t->acted = hd.points;
   if (HD_UNLIKELY(hd.intended == t->index)) hd.intended = ~0u; // it was an earlier thread in this slot
   if (HD_UNLIKELY(hd.plan.nholds)) hd_holds_thread(t);
 }
@@ -94,8 +101,16 @@ static bool counts(const struct hd_thread *t) {
 // A loop that polls under a lock makes progress in each round by acquiring and releasing it. It
 // does not count as spinning and would starve all other threads without this limit.
 static bool monopolises(const struct hd_thread *t) {
-  if (t->index != hd.last || HD_LIKELY(hd.points - hd.since < HD_SHORT_QUANTUM)) return false;
-  return hd.points - hd.since >= HD_QUANTUM || hd.points > hd.plan.max_steps / 2;
+  return t->index == hd.last && hd.points - hd.since >= HD_QUANTUM;
+}
+
+void hd_policy_fair(void) {
+  bool due = hd.points >= (hd.plan.fair_after ? hd.plan.fair_after : hd.plan.max_steps / 2);
+  if (!hd.suspected && (!due || (hd.plan.script_mode == HD_SCRIPT_TOLERANT && hd.pos < hd.plan.nsteps))) return;
+  hd.late = true;
+  hd.fair_at = hd.points;
+  hd.fair_rng = hd_mix(hd.seed + hd.plan.fair_seed, HD_FAIR_SALT + 1);
+  hd.progress_at = hd.points; // what follows has a time of its own
 }
 
 // Spinning threads take turns at each scheduling point. Two that retry in lockstep could then
@@ -153,6 +168,17 @@ void hd_policy_done(struct hd_thread *t) {
     }
 }
 
+// Returns the slot of the k-th enabled thread.
+static uint32_t nth(uint32_t k) {
+  for (uint32_t w = 0;; w++) {
+    uint64_t m = hd.enabled.w[w];
+    uint32_t c = (uint32_t)__builtin_popcountll(m);
+    if (k >= c) { k -= c; continue; }
+    while (k--) m &= m - 1;
+    return w * 64 + (uint32_t)__builtin_ctzll(m);
+  }
+}
+
 static uint32_t next_after(uint32_t i) {
   uint32_t w = i >> 6;
   uint64_t m = (i & 63) == 63 ? 0 : hd.enabled.w[w] & ~0ull << ((i & 63) + 1);
@@ -164,11 +190,47 @@ static uint32_t next_after(uint32_t i) {
   return i;
 }
 
+// Returns a timer whose time has come: it fires first, but not twice in a row, so that a short period
+// starves no thread. -1 if there is none.
+static int32_t due_timer(void) {
+  if (HD_UNLIKELY(hd.ntimers))
+    for (uint32_t i = 0; i < hd.nthreads; i++)
+      if (hd_threads[i].fires && i != hd.last && hd_has(&hd.enabled, i)) return (int32_t)i;
+  return -1;
+}
+
+// Strong fairness: a thread that is enabled at infinitely many decisions is chosen infinitely often,
+// with probability 1. At each decision the running thread is left with a probability that has a lower
+// bound in every other epoch, and then the enabled thread that has acted longest ago goes on in half of
+// the cases. A thread's waiting makes it no younger, nor does becoming enabled.
+static uint32_t choose_strongly(void) {
+  int32_t timer = due_timer();
+  if (timer >= 0) return (uint32_t)timer;
+  struct hd_thread *cur = hd.cur;
+  bool stays = !cur->ended && hd_has(&hd.enabled, cur->index);
+  if (stays && cur->pend.op != HD_OP_YIELD && (cur->pend.op != HD_OP_SLEEP || cur->wait.interrupted)) {
+    uint64_t odds = hd_spinning(cur) ? 2 : hd.points / HD_FAIR_EPOCH % 2 ? HD_FAIR_LONG : HD_FAIR_SHORT;
+    if (fair_bits() % odds) return cur->index;
+  }
+  if (stays) hd_del(&hd.enabled, cur->index);
+  uint32_t n = 0;
+  struct hd_thread *oldest = NULL;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1, n++) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (!oldest || u->acted < oldest->acted) oldest = u;
+    }
+  uint32_t i = n ? oldest->index : cur->index;
+  uint64_t r = n > 1 ? fair_bits() : 1;
+  if (!(r & 1)) i = nth((uint32_t)((r >> 32) * n >> 32));
+  if (stays) hd_add(&hd.enabled, cur->index);
+  return i;
+}
+
 static uint32_t choose_fair(void) {
   struct hd_thread *t = hd.cur;
-  if (HD_UNLIKELY(hd.ntimers)) // a due timer fires first, but not twice in a row, so that a short period starves no thread
-    for (uint32_t i = 0; i < hd.nthreads; i++)
-      if (hd_threads[i].fires && i != hd.last && hd_has(&hd.enabled, i)) return i;
+  int32_t timer = due_timer();
+  if (timer >= 0) return (uint32_t)timer;
   if (!t->ended && hd_has(&hd.enabled, t->index) && !gives_way(t)) return t->index;
   return next_after(t->index);
 }
@@ -201,14 +263,7 @@ static uint32_t choose_random(void) {
   }
   uint32_t n = 0;
   for (uint32_t w = 0; w < hd.nwords; w++) n += (uint32_t)__builtin_popcountll(hd.enabled.w[w]);
-  uint32_t k = n == 1 ? 0 : (uint32_t)(((random_bits() >> 32) * n) >> 32);
-  for (uint32_t w = 0;; w++) {
-    uint64_t m = hd.enabled.w[w];
-    uint32_t c = (uint32_t)__builtin_popcountll(m);
-    if (k >= c) { k -= c; continue; }
-    while (k--) m &= m - 1;
-    return w * 64 + (uint32_t)__builtin_ctzll(m);
-  }
+  return nth(draw(n));
 }
 
 // Draws the thread whose interesting event is to come next, in proportion to the remaining ones of all
@@ -277,17 +332,6 @@ static uint32_t choose_highest(void) {
   return best->index;
 }
 
-// Returns the enabled thread that has waited longest, or NULL if none has waited too long.
-static HD_COLD struct hd_thread *starving(void) {
-  struct hd_thread *first = NULL;
-  for (uint32_t w = 0; w < hd.nwords; w++)
-    for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
-      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
-      if (!first || u->ran < first->ran) first = u;
-    }
-  return hd.points - first->ran >= HD_STARVED ? first : NULL;
-}
-
 // With TIMEOUTS, one decision in HD_EARLY_ODDS ends a timed wait or fires a timer before its
 // deadline; with SPURIOUS, one ends a wait spuriously. A program with timers may make few other
 // decisions, so there the first happens in one decision in HD_EARLY_TIMER_ODDS. Returns -1 if
@@ -332,20 +376,17 @@ static void choose_detour(struct hd_thread *t, bool fair) {
 }
 
 uint32_t hd_policy_choose(void) {
-  bool fair = hd.points > hd.plan.max_steps / 2 || hd.plan.policy == HD_POLICY_FAIR;
-  struct hd_thread *starved = !fair && HD_UNLIKELY(!(hd.points & (HD_STARVED_EVERY - 1))) ? starving() : NULL;
-  if (HD_UNLIKELY(starved != NULL)) {
-    starved->detour = hd_detour_needed(starved);
-    return starved->index;
-  }
-  if (HD_UNLIKELY(hd.plan.flags & (HD_PLAN_TIMEOUTS | HD_PLAN_SPURIOUS)) && hd.points <= hd.plan.max_steps / 2) {
+  bool strongly = HD_UNLIKELY(hd.late) || HD_UNLIKELY(hd.points >= HD_FAIR_EVERY && (hd.points & (HD_FAIR_EVERY - 1)) < HD_FAIR_WINDOW);
+  bool fair = strongly || hd.plan.policy == HD_POLICY_FAIR;
+  if (HD_UNLIKELY(hd.plan.flags & (HD_PLAN_TIMEOUTS | HD_PLAN_SPURIOUS)) && !hd.late) {
     int32_t i = choose_early();
     if (i >= 0) return (uint32_t)i;
   }
   uint32_t i;
   bool offered = !fair && HD_UNLIKELY(hd.next_deadline != ~0ull) && hd_sleepers_offer();
   bool hidden = HD_UNLIKELY(hd.plan.nholds) && hd_holds_hide();
-  if (fair) i = choose_fair();
+  if (strongly) i = choose_strongly();
+  else if (fair) i = choose_fair();
   else if (hd.plan.policy == HD_POLICY_RANDOM) i = choose_random();
   else if (hd.plan.policy == HD_POLICY_WALK) i = choose_walk();
   else if (hd.plan.policy == HD_POLICY_DELAY) i = choose_delayed();

@@ -11,12 +11,12 @@
 //           a loop that does nothing else do not count: the loop may be a delay of fixed length.
 //           When every enabled thread has HD_FUTILE of them, and HD_HOPELESS points per enabled
 //           thread, or HD_HOPELESS_ALONE of the only one, have passed, all virtual time passes that
-//           threads wait for. If there is no such time, and the plan's patience times as many points
-//           have passed, the execution is a hang. Every thread has then had the chance to run, because
-//           the policies are fair (policy.c).
+//           threads wait for. If there is no such time, the fair phase begins (policy.c). If it has
+//           begun, and as much has passed in it, the execution is suspected of a hang, and ends: each
+//           thread has had the chance to run. A plan that says when the phase begins requires HD_SURE
+//           times as much.
 //
-// Patience decides nothing but the end, so that executions with more of it begin alike. A strict
-// script says where the execution ended; it is not a hang before the last step.
+// A script says where the execution goes on; it is not a hang before the last step.
 //
 // A thread that writes to memory between its observations may have an effect that becomes visible
 // only later. The policies treat it as spinning, but it is neither idle nor futile; if it waits
@@ -29,33 +29,43 @@
 bool hd_spinning(const struct hd_thread *t) { return t->progress.stale >= HD_SPIN; }
 
 // Reports whether each enabled thread has reached both counts since the last progress of any
-// thread; *n is then the number of enabled threads.
-static bool everyone(uint32_t idle, uint32_t futile, uint32_t *n) {
+// thread; *n is then the number of enabled threads, and *least the smallest of their futile counts.
+static bool everyone(uint32_t idle, uint32_t futile, uint32_t *n, uint32_t *least) {
   *n = 0;
+  *least = ~0u;
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
       const struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
       if (u->progress.idle_at != hd.progress_at || u->progress.idle < idle || u->progress.futile < futile) return false;
+      if (u->progress.futile < *least) *least = u->progress.futile;
       ++*n;
     }
   return true;
 }
 
 static bool everyone_idle(void) {
-  uint32_t n;
-  return everyone(HD_IDLE, 0, &n);
+  uint32_t n, least;
+  return everyone(HD_IDLE, 0, &n, &least);
 }
-
-static bool scripted(void) { return hd.plan.script_mode == HD_SCRIPT_STRICT && hd.pos < hd.plan.nsteps; }
 
 static HD_COLD void look_around(struct hd_thread *t, uint64_t pc) {
   if (!everyone_idle() || hd_time_drifts()) return;
-  uint32_t n;
-  if (!everyone(HD_IDLE, HD_FUTILE, &n)) return;
-  uint64_t waited = hd.points - hd.progress_at, enough = n == 1 ? HD_HOPELESS_ALONE : (uint64_t)HD_HOPELESS * n;
-  if (waited <= enough) return;
-  if (hd_time_passes(~0ull)) hd_progress(t);
-  else if (waited > enough * hd.plan.patience && !scripted()) hd_end(HD_OUT_HANG, 0, pc, t->pend.obj, "no progress");
+  uint32_t n, least;
+  if (!everyone(HD_IDLE, HD_FUTILE, &n, &least)) return;
+  uint64_t since = hd.progress_at, each = n == 1 ? HD_HOPELESS_ALONE : HD_HOPELESS;
+  // A quiet stretch of waiting is one point and many turns (computation.c).
+  uint64_t waited = hd.points - since > least * (uint64_t)n ? hd.points - since : least * (uint64_t)n;
+  if (waited <= each * n) return;
+  if (hd_time_passes(~0ull)) {
+    hd_progress(t);
+    return;
+  }
+  if (hd.pos < hd.plan.nsteps) return;
+  if (!hd.late) {
+    hd.suspected = !hd.plan.fair_after;
+  } else if (waited > each * n * (hd.plan.fair_after ? HD_SURE : 1)) {
+    hd_end(HD_OUT_HANG, 0, pc, t->pend.obj, "no progress");
+  }
 }
 
 void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile) {

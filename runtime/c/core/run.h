@@ -14,6 +14,7 @@ struct hd_run {
   struct hd_plan plan;
   const struct hd_step *steps;
   const uint64_t *names;    // plan index -> thread name
+  uint64_t seed;            // of this execution
   uint64_t rng;
   bool record;              // plan wants events
   bool accesses;            // plan wants plain accesses too, and its limit is not reached
@@ -66,6 +67,10 @@ struct hd_run {
   uint64_t exit_pc;         // of the call of exit, or main's return; 0 if libc called it itself
   // ---- policy (policy.c)
   int64_t prio_low;
+  bool late;                // the fair phase has begun
+  bool suspected;           // of a hang: the phase begins with the next decision (progress.c)
+  uint32_t fair_at;         // points passed when it began; 0: it has not
+  uint64_t fair_rng;        // of strongly fair decisions
   uint32_t change[HD_CHANGE_POINTS]; // change points of PCT, delays of DELAY; 0: used
   uint32_t nchange;
   uint32_t delays;          // DELAY: those that the next decision makes

@@ -31,7 +31,7 @@ static inline void count_point(const struct hd_thread *t) {
   hd.points++;
   hd.vtime += HD_POINT_NS;
   // For the watchdog, signals/crash.c lowers the budget.
-  if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_hang(t->pend.pc, t->pend.obj);
+  if (HD_UNLIKELY(hd.points > hd.plan.max_steps)) hd_unfinished(t->pend.pc, t->pend.obj);
   // Raises the heartbeat at every point except a yield that the runtime inserted, because some
   // programs compute for a tenth of a second between points. No atomic addition is needed: only
   // the running thread writes it.
@@ -49,7 +49,8 @@ static HD_COLD bool external(void) {
 static struct hd_thread *choose(void) {
   for (;;) {
     hd.wake_choice = -1;
-    if (HD_UNLIKELY(hd.points >= HD_LONG)) hd_time_long();
+    if (HD_LIKELY(!hd.late)) hd_policy_fair();
+    if (HD_UNLIKELY(hd.late || hd.points >= HD_LONG)) hd_time_long();
     if (HD_UNLIKELY(hd.vtime >= hd.next_deadline)) hd_time_expires();
     if (HD_UNLIKELY(!any(&hd.enabled))) hd_update_all(); // the program may have written over an object
     while (!any(&hd.enabled)) // time passes until a wait ends
@@ -225,7 +226,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
     hd.last = t->index;
     hd.since = hd.points;
   }
-  t->ran = hd.points;
+  t->ran = t->acted = hd.points;
   hd_signature(t);
   if (HD_UNLIKELY(hd.watcher != NULL)) hd.watcher(t, value, result, flags);
   if (HD_UNLIKELY(hd.record)) hd_event(t, value, result, flags);

@@ -91,6 +91,7 @@ struct hd_thread {
   int64_t prio;            // policy.c
   uint64_t left;           // policy.c: WALK: interesting events that it and the threads that it will create have left
   uint32_t ran;            // sched.c: hd.points when it last performed an operation or became enabled
+  uint32_t acted;          // sched.c: hd.points when it last performed an operation or was created
   uint64_t holds, felt;    // holds.c: set of the plan's holds for its pending operation; those that were in force at a decision
   uint32_t held_at;        // holds.c: hd.points when it reached the operation
 

@@ -21,8 +21,6 @@ uint64_t hd_vtime_at_main;
 
 enum {
   DRIFT = 10000,             // ns of the first step of time, which doubles up to LARGEST
-  EVERY = 64,                // points between two steps of time in a long execution
-  SLOWLY = 32,               // each such step adds 1/SLOWLY of the time since the execution became long
   SHORTEST_SLEEP = 50000,    // minimum length of a sleep in ns: Linux adds this timer slack
   NAPS = 32,                 // consecutive sleeps at one site after which sleeps grow
   GROWTH = 16,
@@ -95,13 +93,13 @@ bool hd_time_drifts(void) {
   return false;
 }
 
-// A program may run until a certain time has passed, which is not a hang. So from HD_LONG points
-// on, time passes although threads are at work. The limit does not depend on the plan's budget,
-// because a replay has a different one.
+// A program may run until a certain time has passed, which is not a hang. So in the fair phase, and
+// from HD_LONG points on, time passes although threads are at work. HD_LONG does not depend on the
+// plan's budget, because a replay has a different one.
 HD_COLD void hd_time_long(void) {
-  if (hd.points % EVERY) return;
+  if (hd.points % HD_LONG_EVERY) return;
   if (!hd.long_since) hd.long_since = hd.vtime;
-  hd.vtime += DRIFT + (hd.vtime - hd.long_since) / SLOWLY;
+  hd.vtime += HD_LONG_NS + (hd.vtime - hd.long_since) / HD_LONG_SHARE;
 }
 
 // ---- overtaking

@@ -4,7 +4,6 @@
 #include <time.h>
 #include "core/run.h"
 
-enum { HD_LONG = 1 << 19 };                   // scheduling points that make an execution a long one: half the default budget
 bool hd_time_passes(uint64_t until);          // advances the clock to the next deadline; false: no deadline up to until
 void hd_time_long(void);                      // called at each scheduling point of a long execution
 bool hd_time_expires(void);                   // called when the clock has passed a deadline; true: it has ended a wait

@@ -106,7 +106,7 @@ static void on_watchdog(int sig, siginfo_t *info, void *context) {
     hd_watchdog = false;
     hd_unsupported(what);
   }
-  hd_hang(pc + 1, 0);
+  hd_unfinished(pc + 1, 0);
 }
 
 struct kernel_sigaction { void *handler; unsigned long flags; void *restorer; uint64_t mask; };

@@ -183,7 +183,8 @@ var hd struct {
 	watched    bool   // the execution has been watched from its beginning
 	alone      bool   // the first thread has been the only one, and no timer has been set
 	points     uint64
-	budget     uint64 // points after which the execution is a hang
+	budget     uint64 // points after which the execution is cut off
+	fairAt     uint64 // points when the fair phase began, 0 if it has not
 	switches   uint32
 	preempt    uint32
 	lastRan    uint32
@@ -328,7 +329,7 @@ func hdBegin() {
 	if !hd.cold && !hd.ready && !hd.warm {
 		hd.warm = true
 		// Without a step limit: the controller's time limit ends it.
-		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: ^uint32(0), Patience: 1}
+		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: ^uint32(0)}
 	} else {
 		hd.warm = false
 		if !hd.ready {
@@ -375,6 +376,7 @@ func hdStart(gp *g) {
 	hd.ncomputing = 0
 	hdTestFailed.site = 0
 	hd.signature, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
+	hd.fairAt = 0
 	hd.result = hdResult{}
 	hd.slack, hd.drifts, hd.looked, hd.forced = int64(min(p.Slack, 1<<62)), false, false, false
 	hdSlotBegin()
@@ -494,7 +496,7 @@ func hdTestFail(message string) {
 func hdOutcomeOf(outcome uint32) uint32 {
 	if hdTestFailed.site != 0 {
 		switch outcome {
-		case hdOutClean, hdOutLeak, hdOutDeadlock, hdOutHang:
+		case hdOutClean, hdOutLeak, hdOutDeadlock, hdOutHang, hdOutUnfinished:
 			return hdOutTest
 		}
 	}
@@ -566,7 +568,7 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	}
 	r.Plan, r.Index, r.Signature, r.Vtime = hd.plan.Id, hd.index, hd.signature, uint64(hd.vnow)
 	r.Points, r.Switches, r.Preemptions = uint32(hd.points), hd.switches, hd.preempt
-	r.Threads, r.Deviations = hd.born, hd.devs
+	r.Threads, r.Deviations, r.FairAt = hd.born, hd.devs, uint32(hd.fairAt)
 	if hd.outside {
 		r.Notes |= hdNoteExternal
 	}
@@ -578,7 +580,7 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	}
 	hd.record = hd.record || hd.settle.recorded
 	switch outcome {
-	case hdOutDeadlock, hdOutLeak, hdOutHang:
+	case hdOutDeadlock, hdOutLeak, hdOutHang, hdOutUnfinished:
 		hdWaiters(outcome)
 	}
 	hdWatchEnd() // last: it names objects that only races touch

@@ -302,6 +302,12 @@ const (
 	hdMaxSteps       = 1048576
 	hdQuantum        = 10000
 	hdShortQuantum   = 200
+	hdFairSalt       = 1717660018
+	hdFairEvery      = 16384
+	hdFairWindow     = 2048
+	hdFairEpoch      = 512
+	hdFairShort      = 4
+	hdFairLong       = 256
 	hdStarved        = 10000
 	hdStarvedEvery   = 1024
 	hdChangePoints   = 64
@@ -318,6 +324,11 @@ const (
 	hdFutile         = 2000
 	hdHopeless       = 4000
 	hdHopelessAlone  = 30000
+	hdSure           = 16
+	hdLong           = 524288
+	hdLongEvery      = 64
+	hdLongNs         = 10000
+	hdLongShare      = 32
 	hdClockNs        = 100
 	hdLooks          = 1000
 	hdLooksAgain     = 64
@@ -434,7 +445,7 @@ const (
 	hdFaultDelayed  = 9
 )
 
-// hdPlan is struct hd_plan, 152 bytes.
+// hdPlan is struct hd_plan, 160 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -462,13 +473,14 @@ type hdPlan struct {
 	FaultSite    uint64 // offset 120
 	FaultIndex   uint64 // offset 128
 	FaultAmount  uint64 // offset 136
-	Patience     uint32 // offset 144
-	Reserved     uint32 // offset 148
+	FairSeed     uint64 // offset 144
+	FairAfter    uint32 // offset 152
+	Reserved     uint32 // offset 156
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
 const (
-	hdSizeofPlan               = 152
+	hdSizeofPlan               = 160
 	hdOffsetofPlanId           = 0
 	hdOffsetofPlanSeed         = 8
 	hdOffsetofPlanSlack        = 16
@@ -495,8 +507,9 @@ const (
 	hdOffsetofPlanFaultSite    = 120
 	hdOffsetofPlanFaultIndex   = 128
 	hdOffsetofPlanFaultAmount  = 136
-	hdOffsetofPlanPatience     = 144
-	hdOffsetofPlanReserved     = 148
+	hdOffsetofPlanFairSeed     = 144
+	hdOffsetofPlanFairAfter    = 152
+	hdOffsetofPlanReserved     = 156
 )
 
 // enum hd_record
@@ -541,7 +554,7 @@ const (
 	hdOutLivelock    = 15
 )
 
-// hdResult is struct hd_result, 120 bytes.
+// hdResult is struct hd_result, 128 bytes.
 type hdResult struct {
 	Plan        uint64 // offset 0
 	Index       uint64 // offset 8
@@ -564,11 +577,13 @@ type hdResult struct {
 	MetOp       uint32 // offset 96
 	Watched     uint64 // offset 104
 	Fault       uint64 // offset 112
+	FairAt      uint32 // offset 120
+	Reserved    uint32 // offset 124
 }
 
 // Size and offsets of hdResult as the C compiler has them.
 const (
-	hdSizeofResult              = 120
+	hdSizeofResult              = 128
 	hdOffsetofResultPlan        = 0
 	hdOffsetofResultIndex       = 8
 	hdOffsetofResultSignature   = 16
@@ -590,6 +605,8 @@ const (
 	hdOffsetofResultMetOp       = 96
 	hdOffsetofResultWatched     = 104
 	hdOffsetofResultFault       = 112
+	hdOffsetofResultFairAt      = 120
+	hdOffsetofResultReserved    = 124
 )
 
 // enum hd_note

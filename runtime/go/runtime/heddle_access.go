@@ -107,7 +107,7 @@ func hdAccessed() {
 	a.changes, a.forced = false, false
 	if hd.quit {
 		hdMessage(hdNoSign)
-		hdFail(hdOutHang, 0, a.pc)
+		hdFail(hdOutUnfinished, 0, a.pc)
 	}
 	stops := hdStops(gp) != nil
 	if hd.watching && t.quiet < hdQuiet && !(hd.record && hd.accesses) && !(stops && hdIsPoint(a.pc)) {

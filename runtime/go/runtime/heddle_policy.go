@@ -354,8 +354,21 @@ func hdChooseHighest() uint32 {
 	return best.index
 }
 
-// hdLate reports whether the execution is in the second half of its step budget.
-func hdLate() bool { return hd.points > hd.budget/2 }
+// hdLate reports whether the fair phase has begun, and begins it when it is due.
+func hdLate() bool {
+	if hd.fairAt != 0 {
+		return true
+	}
+	after := uint64(hd.plan.FairAfter)
+	if after == 0 {
+		after = hd.budget / 2
+	}
+	if hd.points < after || hd.plan.ScriptMode == hdScriptTolerant && hd.pos < hd.plan.Nsteps {
+		return false
+	}
+	hd.fairAt = hd.points
+	return true
+}
 
 // hdStarving returns the enabled goroutine that has waited longest, if that is too long, and nil
 // otherwise. Two goroutines that run in turn could keep a third waiting.

@@ -105,7 +105,11 @@ func hdLookAround(t *hdThread) {
 	if hdTimer() != 0 || hd.looked && hd.vnow-hd.progressAt < hdForever {
 		return // they wait for time to pass
 	}
-	if hd.points-hd.progress <= hdEnough()*uint64(hd.plan.Patience) || hd.plan.ScriptMode == hdScriptStrict && hd.pos < hd.plan.Nsteps {
+	enough := hdEnough()
+	if hd.plan.FairAfter != 0 {
+		enough *= hdSure
+	}
+	if hd.points-hd.progress <= enough || hd.plan.ScriptMode == hdScriptStrict && hd.pos < hd.plan.Nsteps {
 		return
 	}
 	hdMessage("no progress")

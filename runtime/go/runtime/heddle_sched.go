@@ -217,8 +217,8 @@ func hdArrive(t *hdThread) {
 // hdBudget ends the execution, at t's operation, if its step budget is used up.
 func hdBudget(t *hdThread) {
 	if hd.settle.phase == hdSettleNone && hd.points > hd.budget {
-		hdMessage("the step budget is used up")
-		hdFail(hdOutHang, 0, t.pend.pc)
+		hdMessage("step budget")
+		hdFail(hdOutUnfinished, 0, t.pend.pc)
 	}
 }
 

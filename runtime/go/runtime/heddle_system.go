@@ -152,7 +152,7 @@ func hdQuit(sig uint32, gp *g, pc, sender uintptr) bool {
 		pc = 0 // the controller reads the stack that Go's runtime prints
 	}
 	hdMessage(hdNoSign)
-	hdFinish(hdOutHang, 0, pc, true)
+	hdFinish(hdOutUnfinished, 0, pc, true)
 	return false
 }
 
