@@ -173,6 +173,8 @@ const (
 	// address of a place in memory: Value is the place's Object, which does not depend on where the
 	// memory was.
 	FlagPointer Flags = abi.EvPointer
+	// FlagHooks: an allocation, a free or a range of bytes, in a call by code with access hooks; see Event.Hooked
+	FlagHooks Flags = abi.EvHooks
 	// FlagValue marks a plain access of a Go program whose Value and Size are known. Others have
 	// neither: Size is 1 unless a range was accessed.
 	FlagValue Flags = abi.EvValue
@@ -387,6 +389,10 @@ func (e *Event) SetBytes(n uint64) { e.Size, e.Value = uint32(n), n>>32 }
 
 // Allocates reports whether a block begins with the event: it is an OpMalloc event, and the call did not fail.
 func (e *Event) Allocates() bool { return e.Op == OpMalloc && !e.Object.Nowhere() }
+
+// Hooked reports of an allocation, a free or a range of bytes whether code with access hooks called for it. Other
+// code may order its threads in ways that heddle does not see.
+func (e *Event) Hooked() bool { return e.Flags&FlagHooks != 0 }
 
 // Alloc is a heap block, so that heap objects can be named by their allocation.
 type Alloc struct {

@@ -187,10 +187,10 @@ var flagNames = []struct {
 	name string
 }{
 	{FlagForced, "forced"}, {FlagTimeout, "timeout"}, {FlagNoDecision, "nochoice"}, {FlagAtomic, "atomic"},
-	{FlagLibrary, "library"}, {FlagOffered, "offered"}, {FlagPointer, "pointer"}, {FlagValue, "value"},
+	{FlagLibrary, "library"}, {FlagOffered, "offered"}, {FlagPointer, "pointer"}, {FlagValue, "value"}, {FlagHooks, "hooks"},
 }
 
-const knownFlags = FlagForced | FlagTimeout | FlagNoDecision | FlagAtomic | FlagOrder | FlagLibrary | FlagOffered | FlagPointer | FlagValue
+const knownFlags = FlagForced | FlagTimeout | FlagNoDecision | FlagAtomic | FlagOrder | FlagLibrary | FlagOffered | FlagPointer | FlagValue | FlagHooks
 
 // orderNames are the compiler's memory orders; the first, relaxed, is not printed.
 var orderNames = [8]string{"", "consume", "acquire", "release", "acq_rel", "seq_cst", "order6", "order7"}

@@ -252,6 +252,7 @@ const (
 	EvOrderMask  = 112
 	EvLibrary    = 128
 	EvOffered    = 256
+	EvHooks      = 512
 	EvPointer    = 16384
 	EvValue      = 8192
 )

@@ -157,7 +157,7 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 // raceMessage returns the message for a race; t is the recording or nil.
 func (v *verdict) raceMessage(e *trace.Ending, t *trace.Trace) string {
 	side := func(a *trace.Access) string {
-		return fmt.Sprintf("%v at %s", a.Op, v.where(a.Site, callsOf(t, a)))
+		return fmt.Sprintf("%s at %s", race.Text(t, a), v.where(a.Site, callsOf(t, a)))
 	}
 	return "data race: " + side(&e.Accesses[0]) + ", " + side(&e.Accesses[1])
 }
@@ -168,7 +168,7 @@ func stackBefore(t *trace.Trace, r *race.Race) uint32 {
 	if i := earlier(t, r); i >= 0 {
 		return t.Events[i].Stack
 	}
-	return 0
+	return race.Stack(t, &r.Witness[0])
 }
 
 // earlier returns the event of a race's earlier access: the last one of its instruction, thread and

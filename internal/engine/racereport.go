@@ -54,6 +54,7 @@ type RaceSide struct {
 	Stack  []trace.Site // callers, innermost first; nil if unknown
 	Locks  []string     // that the thread held, in the order in which it acquired them; nil if unknown, as in Go
 	Order  string       // memory order of an atomic; otherwise empty
+	Text   string       // race.Text
 	Where  string
 }
 
@@ -160,7 +161,7 @@ func (s *search) turn(ctx context.Context) error {
 	for _, pair := range s.sortedPairs() {
 		for range turnRuns {
 			x := s.races[pair]
-			if x.orders[0] > 0 && x.orders[1] > 0 {
+			if x.orders[0] > 0 && x.orders[1] > 0 || x.Allocates() {
 				break
 			}
 			if s.turnBefore > 0 && time.Since(s.began) > s.turnBefore || ctx.Err() != nil {
@@ -227,7 +228,7 @@ func (s *search) examine(ctx context.Context) (found []RaceFound, all bool, err 
 	for i, x := range seen {
 		found[i] = RaceFound{Object: uint64(x.Object), Size: x.Size, Verdict: NoFailure, Orders: x.orders, Failure: -1}
 		for k, a := range x.Pair {
-			found[i].Sides[k] = RaceSide{Op: a.Op, Site: a.Site, Thread: -1, Where: s.caller(a.Site, nil)}
+			found[i].Sides[k] = RaceSide{Op: a.Op, Site: a.Site, Thread: -1, Text: race.Text(nil, &trace.Access{Op: a.Op}), Where: s.caller(a.Site, nil)}
 		}
 	}
 	part := time.Duration(0)
@@ -290,6 +291,15 @@ func (s *search) shownAgain(ctx context.Context, x *raced, f *RaceFound) (bool, 
 // detail fills in what a recorded execution shows of a race.
 func (s *search) detail(f *RaceFound, t *trace.Trace, r *race.Race) {
 	f.Object, f.Size, f.Name = uint64(r.Object), r.Size, s.object(witness(t, r.Object, r.Event), r.Object, r.Size)
+	side := func(n int) int {
+		if order(r) == 1 && r.Pair[0] != r.Pair[1] {
+			return 1 - n
+		}
+		return n
+	}
+	for n := range r.Witness {
+		f.Sides[side(n)].Text = race.Text(t, &r.Witness[n])
+	}
 	events := [2]int{earlier(t, r), r.Event}
 	if later := r.Event; t.Header.MaxAccesses > 0 || later >= len(t.Events) || t.Events[later].Site != r.Witness[1].Site || t.Events[later].Thread != r.Witness[1].Thread {
 		return // not all accesses could be recorded
@@ -299,11 +309,7 @@ func (s *search) detail(f *RaceFound, t *trace.Trace, r *race.Race) {
 			continue
 		}
 		e := &t.Events[at]
-		side := n
-		if order(r) == 1 && r.Pair[0] != r.Pair[1] {
-			side = 1 - n
-		}
-		x := &f.Sides[side]
+		x := &f.Sides[side(n)]
 		x.Thread, x.Order = e.Thread, memoryOrder(e)
 		if t.Header.Target != "go" {
 			x.Locks = s.locksHeld(t, at)

@@ -42,8 +42,10 @@ func (b *builder) sides() []Side {
 		at := b.places.locate(a.Site, a.Stack)
 		s.Place, s.Stack = at.place, b.places.stacks[at.stack]
 		name := b.names.Name(a.Object, a.Size, len(b.tr.Events)).Text
-		s.Text = ThreadText(a.Thread) + ": " + a.Op.String() + " " + name
-		if s.Event >= 0 {
+		s.Text = ThreadText(a.Thread) + ": " + race.Text(b.tr, &a) + " " + name
+		if a.Op == trace.OpMalloc {
+			s.Text = ThreadText(a.Thread) + ": " + race.Text(b.tr, &a) + ", " + b.names.Name(a.Object, 0, len(b.tr.Events)).Text
+		} else if s.Event >= 0 {
 			s.Text = ThreadText(a.Thread) + ": " + b.phrase(s.Event).text()
 		}
 		out = append(out, s)

@@ -57,6 +57,7 @@ type RaceFailure struct {
 // RaceSide is one access of a race.
 type RaceSide struct {
 	Op     string    `json:"op"`
+	said   string    // what it did
 	Order  string    `json:"order,omitempty"`  // memory order of an atomic
 	Thread *int      `json:"thread,omitempty"` // in the execution that was recorded
 	Where  string    `json:"where"`
@@ -113,7 +114,7 @@ func raceFound(f *engine.RaceFound, r *engine.Report, names *report.Running) Rac
 	out := RaceFound{Verdict: string(f.Verdict), Why: f.Why, Object: f.Name, Size: f.Size, Orders: f.Orders, Turned: f.Turned}
 	for i := range f.Sides {
 		s := &f.Sides[i]
-		x := RaceSide{Op: s.Op.String(), Order: s.Order, Where: s.Where, Stack: framesOf(append([]trace.Site{s.Site}, s.Stack...), names)}
+		x := RaceSide{Op: s.Op.String(), said: s.Text, Order: s.Order, Where: s.Where, Stack: framesOf(append([]trace.Site{s.Site}, s.Stack...), names)}
 		if s.Thread >= 0 {
 			id := int(s.Thread)
 			x.Thread = &id
@@ -184,7 +185,7 @@ func Suppressed(known suppress.List, names *report.Running) func(trace.Kind, str
 // text describes an access in one line.
 func (s *RaceSide) text() string {
 	var b strings.Builder
-	b.WriteString(s.Op)
+	b.WriteString(s.said)
 	if s.Order != "" {
 		fmt.Fprintf(&b, " (%s)", s.Order)
 	}

@@ -178,8 +178,9 @@ func (d *RaceDirected) Observe(o *Observation) {
 	if o.Seen != nil {
 		d.grow(slices.Concat(race.Sites(o.Seen.Races), o.Seen.Handlers))
 		for i := range o.Seen.Races {
-			p := &o.Seen.Races[i].Pair
-			d.pair(p[0].Site, p[1].Site)
+			if r := &o.Seen.Races[i]; !r.Allocates() {
+				d.pair(r.Pair[0].Site, r.Pair[1].Site)
+			}
 		}
 	}
 	if o.Outcome != nil && o.Outcome.Trace != nil {

@@ -283,6 +283,8 @@ enum hd_event_flags {
   HD_EV_ORDER_MASK = 7u << 4, // memory order of an atomic, __ATOMIC_* value << 4
   HD_EV_LIBRARY   = 1u << 7, // YIELD by which a library such as libomp waits; its text called it, or the program's call of it is in progress
   HD_EV_OFFERED   = 1u << 8, // the thread of the previous event was enabled and stood before a YIELD with LIBRARY: the switch is not a preemption
+  HD_EV_HOOKS     = 1u << 9, // MALLOC, FREE, READ_RANGE, WRITE_RANGE: called by code with access hooks, whose order heddle sees. A MALLOC with
+                             // it counts as a write of the block, which races with accesses other than such calls without it
   HD_EV_POINTER   = 1u << 14, // value is the name of a place in memory (HD_REGION_SHIFT), in place of its address; the controller sets it for C programs
   HD_EV_VALUE     = 1u << 13, // Go: the value of a plain access is known, and size is that of the accessed variable
 };

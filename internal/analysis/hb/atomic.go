@@ -58,49 +58,49 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 		fallthrough
 	case ops.Exchange:
 		e.atomicLoad(t, ev, acquire)
-		switch at := releasedAt(e.atomics, ev.Object); {
-		case release:
-			e.leave(t, at)
-		case t.fenced:
-			at.publish(&t.release.clock, t.release.by)
-		}
-	case ops.AtomicWrite:
-		at := releasedAt(e.atomics, ev.Object)
+		e.atomics.join(ev)
 		switch {
 		case release:
 			by := e.publishing(t)
-			at.replace(&t.clock, by)
+			e.atomics.write(ev, func(at *released) { at.publish(&t.clock, by) })
 		case t.fenced:
-			at.replace(&t.release.clock, t.release.by)
+			e.atomics.write(ev, func(at *released) { at.publish(&t.release.clock, t.release.by) })
+		}
+	case ops.AtomicWrite:
+		switch {
+		case release:
+			by := e.publishing(t)
+			e.atomics.write(ev, func(at *released) { at.replace(&t.clock, by) })
+		case t.fenced:
+			e.atomics.write(ev, func(at *released) { at.replace(&t.release.clock, t.release.by) })
 		default:
-			at.forget()
+			e.atomics.write(ev, (*released).forget)
 		}
 	}
 }
 
 // goSync handles the events of Go's race detector.
 func (e *Engine) goSync(t *thread, ev *trace.Event) {
-	at := releasedAt(e.atomics, ev.Object)
 	does := ops.Does(ev.Op)
 	if does == ops.Observe || does == ops.Renew {
-		t.take(at)
+		e.atomics.read(ev, t.take)
 	}
 	switch does {
 	case ops.Publish:
 		by := e.publishing(t)
-		at.replace(&t.clock, by)
+		e.atomics.write(ev, func(at *released) { at.replace(&t.clock, by) })
 	case ops.Merge, ops.Renew:
-		e.leave(t, at)
+		by := e.publishing(t)
+		e.atomics.write(ev, func(at *released) { at.publish(&t.clock, by) })
 	}
 }
 
 func (e *Engine) atomicLoad(t *thread, ev *trace.Event, acquire bool) {
-	at := e.atomics[ev.Object]
-	switch {
-	case at == nil:
-	case acquire:
-		t.take(at)
-	default:
-		at.takenBy(&t.acquire)
-	}
+	e.atomics.read(ev, func(at *released) {
+		if acquire {
+			t.take(at)
+		} else {
+			at.takenBy(&t.acquire)
+		}
+	})
 }

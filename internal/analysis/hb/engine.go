@@ -41,8 +41,8 @@ import (
 // hide a race but never invents one. (3) C++20 [intro.races] and [atomics.fences]:
 // read-modify-writes of any order continue a release sequence, any plain atomic store ends it;
 // fences turn relaxed accesses around them into releases and acquires; seq_cst adds no edge beyond
-// acquire and release, consume is acquire. The location is the access's first byte: atomics of
-// different sizes that only overlap count as different locations. (4) These are the events with
+// acquire and release, consume is acquire. Of atomics of different sizes that overlap, the later acquires
+// what the earlier released to the bytes that both access. (4) These are the events with
 // which Go's race detector describes the order of goroutines; a release acquire is an acquire and
 // then a release. They share the location of the atomics at their address. Go's other operations,
 // channels and mutexes among them, order nothing on their own. (5) As with semaphores, all earlier
@@ -56,7 +56,7 @@ type Engine struct {
 	state   ops.State
 	objects []*object                  // by number
 	told    map[trace.Object]*released // released by signals, by cancellations, and to descriptors
-	atomics map[trace.Object]*released
+	atomics locations
 	alive   int     // threads that have not ended
 	lax     bool    // ForAccesses
 	must    bool    // Necessary
@@ -118,7 +118,7 @@ func access(op trace.Op) bool {
 func New() *Engine {
 	return &Engine{
 		told:    map[trace.Object]*released{},
-		atomics: map[trace.Object]*released{},
+		atomics: locations{},
 	}
 }
 

@@ -164,6 +164,8 @@ func TestKnownForgetsTheDead(t *testing.T) {
 }
 
 // ev is an event in a hand-written execution.
+func bytes(n uint32) func(*trace.Event) { return func(e *trace.Event) { e.Size = n } }
+
 func ev(thread trace.ThreadID, op trace.Op, object trace.Object, change ...func(*trace.Event)) trace.Event {
 	e := trace.Event{Thread: thread, Op: op, Object: object}
 	for _, c := range change {
@@ -244,6 +246,16 @@ func TestEdges(t *testing.T) {
 		{"two seq_cst fences alone", []trace.Event{
 			create, ev(0, trace.OpWrite, x), ev(0, trace.OpAtomicFence, 0, order(orderSeqCst)),
 			ev(1, trace.OpAtomicFence, 0, order(orderSeqCst)), ev(1, trace.OpRead, x)}, false},
+		{"a load of a word sees the release of its half", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpAtomicStore, 10, order(orderRelease), bytes(2)),
+			ev(1, trace.OpAtomicLoad, 8, order(orderAcquire), bytes(4)), ev(1, trace.OpRead, x)}, true},
+		{"a load of the other half", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpAtomicStore, 10, order(orderRelease), bytes(2)),
+			ev(1, trace.OpAtomicLoad, 8, order(orderAcquire), bytes(2)), ev(1, trace.OpRead, x)}, false},
+		{"a byte left of a word that was released", []trace.Event{
+			create, ev(0, trace.OpWrite, x), ev(0, trace.OpAtomicStore, 8, order(orderRelease), bytes(8)),
+			ev(2, trace.OpAtomicStore, 8, order(orderRelaxed), bytes(4)),
+			ev(1, trace.OpAtomicLoad, 15, order(orderAcquire), bytes(1)), ev(1, trace.OpRead, x)}, true},
 		{"failed trylock", []trace.Event{
 			create, ev(0, trace.OpWrite, x), ev(0, trace.OpMutexLock, m), ev(0, trace.OpMutexUnlock, m),
 			ev(1, trace.OpMutexTrylock, m, result(16)), ev(1, trace.OpRead, x)}, false},

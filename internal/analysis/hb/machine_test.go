@@ -138,6 +138,7 @@ func (m *machine) step(a *actor) {
 		atomics
 		spins
 		cancels
+		mixed = 1 << 10
 	)
 	switch m.menu[m.pick(len(m.menu))] {
 	case 0: // create
@@ -380,13 +381,19 @@ func (m *machine) step(a *actor) {
 	case 25, 26, 27, 28, 29:
 		op := []trace.Op{trace.OpAtomicLoad, trace.OpAtomicLoad, trace.OpAtomicStore, trace.OpAtomicRmw, trace.OpAtomicCas, trace.OpAtomicFence}[m.pick(6)]
 		mo := orders[m.pick(len(orders))]
+		at, size := atomics+x, uint32(0)
+		if m.pick(2) == 0 { // of several sizes, in 16 bytes
+			size = 1 << m.pick(5)
+			at = mixed + trace.Object(uint32(m.pick(int(16/size)))*size)
+		}
+		sized := func(e *trace.Event) { e.Size = size }
 		switch op {
 		case trace.OpAtomicFence:
 			m.emit(a, op, 0, order(mo))
 		case trace.OpAtomicCas:
-			m.emit(a, op, atomics+x, order(mo), result(int32(m.pick(2))))
+			m.emit(a, op, at, order(mo), sized, result(int32(m.pick(2))))
 		default:
-			m.emit(a, op, atomics+x, order(mo))
+			m.emit(a, op, at, order(mo), sized)
 		}
 	case 30, 31, 32, 33: // of Go's race detector, at the addresses of atomics
 		op := []trace.Op{trace.OpAcquire, trace.OpRelease, trace.OpReleaseMerge, trace.OpReleaseAcquire}[m.pick(4)]

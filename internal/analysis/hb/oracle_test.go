@@ -168,24 +168,35 @@ func atomicEdges(events []trace.Event, j int) (from []int) {
 	reads := func(e *trace.Event) bool {
 		return e.Op == trace.OpAtomicLoad || e.Op == trace.OpAtomicRmw || e.Op == trace.OpAtomicCas
 	}
-	// heads returns the releases in the sequence that the read at k reads from.
-	heads := func(k int) (out []int) {
-		for i := k - 1; i >= 0; i-- {
-			e := &events[i]
-			if e.Object != events[k].Object || !modifies(e) {
-				continue
-			}
-			if goReleases(e) || releases(e) {
-				out = append(out, i)
-			} else {
-				for f := i - 1; f >= 0; f-- {
-					if events[f].Thread == e.Thread && events[f].Op == trace.OpAtomicFence && releases(&events[f]) {
-						out = append(out, f)
-						break
+	// heads returns the releases in the sequences that the read at k reads from. Each byte is read from
+	// the latest write of it, and a read-modify-write continues the sequences of all that it reads.
+	seen := map[int]bool{}
+	var heads func(k int) []int
+	heads = func(k int) (out []int) {
+		lo, size := events[k].Object.Bytes(uint64(max(events[k].Size, 1)))
+		for at := lo; at < lo+size; at++ {
+			for i := k - 1; i >= 0; i-- {
+				e := &events[i]
+				if from, n := e.Object.Bytes(uint64(max(e.Size, 1))); at < from || at >= from+n || !modifies(e) {
+					continue
+				}
+				if seen[i] {
+					break
+				}
+				seen[i] = true
+				if goReleases(e) || releases(e) {
+					out = append(out, i)
+				} else {
+					for f := i - 1; f >= 0; f-- {
+						if events[f].Thread == e.Thread && events[f].Op == trace.OpAtomicFence && releases(&events[f]) {
+							out = append(out, f)
+							break
+						}
 					}
 				}
-			}
-			if e.Op == trace.OpAtomicStore || e.Op == trace.OpRelease {
+				if e.Op != trace.OpAtomicStore && e.Op != trace.OpRelease {
+					out = append(out, heads(i)...)
+				}
 				break
 			}
 		}

@@ -72,7 +72,8 @@ func (e *Engine) synchronise(t *thread, ev *trace.Event) {
 		case ops.Released, ops.Upped:
 			e.leave(t, &e.object(c.Object).alone)
 			if ops.Of(ev.Op).Of == ops.Once { // compiled code checks a C++ guard with an acquire load
-				e.leave(t, releasedAt(e.atomics, ev.Object))
+				by := e.publishing(t)
+				e.atomics.write(ev, func(at *released) { at.publish(&t.clock, by) })
 			}
 		case ops.ReleasedShared:
 			e.leave(t, &e.object(c.Object).shared)

@@ -17,17 +17,24 @@ const (
 	plainWrite
 	atomicRead
 	atomicWrite
-	lifetime // of an operation that begins or ends the lifetime of an object; a use is an atomicRead
+	lifetime   // of an operation that begins or ends the lifetime of an object; a use is an atomicRead
+	allocation // of a block, whose later accesses it races with; it is not checked against earlier ones
 )
 
 // conflicts[k] are the kinds that an access of kind k races with, as bits.
 var conflicts = [...]uint8{
-	plainRead:   1<<plainWrite | 1<<atomicWrite | 1<<lifetime,
-	plainWrite:  1<<plainRead | 1<<plainWrite | 1<<atomicRead | 1<<atomicWrite | 1<<lifetime,
-	atomicRead:  1<<plainWrite | 1<<lifetime,
-	atomicWrite: 1<<plainRead | 1<<plainWrite | 1<<lifetime,
-	lifetime:    1<<plainRead | 1<<plainWrite | 1<<atomicRead | 1<<atomicWrite | 1<<lifetime,
+	plainRead:   writes | 1<<atomicWrite,
+	plainWrite:  reads | writes | 1<<atomicWrite,
+	atomicRead:  writes,
+	atomicWrite: 1<<plainRead | writes,
+	lifetime:    reads | writes | 1<<atomicWrite,
+	allocation:  reads | writes | 1<<atomicWrite,
 }
+
+const (
+	reads  = 1<<plainRead | 1<<atomicRead
+	writes = 1<<plainWrite | 1<<lifetime | 1<<allocation
+)
 
 func (k kind) conflictsWith(o kind) bool { return conflicts[k]>>o&1 != 0 }
 
@@ -71,7 +78,7 @@ type Detector struct {
 	}
 
 	found map[[2]uint32]struct{}
-	races []Race
+	seen  []Race
 
 	closed map[trace.Object]bool // descriptors closed and not seen open since
 
@@ -79,6 +86,8 @@ type Detector struct {
 	knownAt int
 	epoch   hb.Epoch // of the current event
 	clock   *hb.Clock
+	// unhooked: the event is a call by code without access hooks, which races with no allocation.
+	unhooked bool
 }
 
 // Bounded returns a detector at the start of an execution. If the remembered accesses exceed memory
@@ -107,7 +116,7 @@ func (d *Detector) Event(e *trace.Event) {
 	k := kindOf(e)
 	if k == none {
 		if e.Allocates() {
-			d.reset(e.Object, e.Bytes())
+			d.allocated(e, index)
 		}
 		return
 	}
@@ -123,6 +132,21 @@ func (d *Detector) Event(e *trace.Event) {
 		return
 	}
 	d.access(e, index, lo, lo+size, k, d.engine.Clock(e.Thread))
+}
+
+// allocatedBytes is the size up to which a block is written by its allocation.
+const allocatedBytes = 64 << 20
+
+// allocated processes event number index, an allocation. It is a write of the block if code with access hooks
+// made it: the order that other code establishes may be unknown.
+func (d *Detector) allocated(e *trace.Event, index int) {
+	d.reset(e.Object, e.Bytes())
+	lo, size := e.Object.Bytes(min(e.Bytes(), allocatedBytes))
+	if size == 0 || !e.Hooked() {
+		return
+	}
+	d.engine.Arrive(e.Thread)
+	d.access(e, index, lo, lo+size, allocation, d.engine.Clock(e.Thread))
 }
 
 // living processes an operation on a synchronisation object or a descriptor. It checks the operation against
@@ -172,6 +196,7 @@ func (d *Detector) open(o trace.Object, l ops.Lifetime, e *trace.Event) bool {
 // before is what happened before it.
 func (d *Detector) access(e *trace.Event, index int, lo, hi uint64, k kind, before *hb.Clock) {
 	d.clock = before
+	d.unhooked = (e.Op == trace.OpFree || e.Op == trace.OpReadRange || e.Op == trace.OpWriteRange) && !e.Hooked()
 	d.epoch = d.engine.Epoch(e.Thread)
 	d.shadow.access(d, lo, hi, record{at: d.epoch, event: uint32(index), access: d.number(Access{e.Site, e.Op}), stack: e.Stack, thread: e.Thread, kind: k})
 	if d.memory > 0 && d.shadow.bytes > d.memory {
@@ -190,8 +215,8 @@ func (d *Detector) Full() int { return d.full }
 
 // Races returns the races found so far, ordered by Pair.
 func (d *Detector) Races() []Race {
-	slices.SortFunc(d.races, Race.Compare)
-	return slices.Clone(d.races)
+	slices.SortFunc(d.seen, Race.Compare)
+	return slices.Clone(d.seen)
 }
 
 func (d *Detector) number(a Access) uint32 {
@@ -230,7 +255,12 @@ func (d *Detector) report(old, now *record, lo, hi uint64) {
 		}
 	}
 	r.Normalize()
-	d.races = append(d.races, r)
+	d.seen = append(d.seen, r)
+}
+
+// races reports whether o, an earlier access to bytes of r, the current one, races with it.
+func (d *Detector) races(o, r *record) bool {
+	return r.kind != allocation && o.kind.conflictsWith(r.kind) && !d.clock.Covers(o.at) && !(o.kind == allocation && d.unhooked)
 }
 
 // everKnown returns what all live threads know. The value may be out of date, which is safe because

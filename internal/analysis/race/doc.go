@@ -1,6 +1,7 @@
 // Package race finds the data races of an execution: two accesses to a common byte by different
 // threads, at least one of them a write and at least one not atomic, that happens-before does not
-// order. A free is a write of its whole block. An operation that begins or ends the lifetime of a
+// order. A free is a write of its whole block, and so is an allocation by code with access hooks, until its bytes are
+// written again: whoever reads a fresh block must have got it in order. An operation that begins or ends the lifetime of a
 // synchronisation object or a descriptor (init, destroy, close) also races with a use of it, and with plain
 // accesses to its first byte.
 //

@@ -2,9 +2,11 @@ package race
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -55,6 +57,45 @@ func (r *Race) Normalize() {
 // Before orders the races of one execution: the race whose later access comes first, and among those
 // of one access by Pair.
 func (r Race) Before(o Race) int { return cmp.Or(cmp.Compare(r.Second, o.Second), r.Compare(o)) }
+
+// Text describes what an access did: its operation, or what it allocated.
+func Text(t *trace.Trace, a *trace.Access) string {
+	if a.Op != trace.OpMalloc {
+		return a.Op.String()
+	}
+	if block := allocated(t, a); block != nil {
+		return fmt.Sprintf("allocation of %s", wording.Count(int(block.Size), "byte"))
+	}
+	return "allocation"
+}
+
+// Stack returns the call stack of an allocation of the trace, 0 if it is unknown.
+func Stack(t *trace.Trace, a *trace.Access) uint32 {
+	if block := allocated(t, a); a.Op == trace.OpMalloc && block != nil {
+		return block.Stack
+	}
+	return 0
+}
+
+// allocated returns the latest block that an access allocated, nil if the trace lacks it.
+func allocated(t *trace.Trace, a *trace.Access) *trace.Alloc {
+	if t == nil {
+		return nil
+	}
+	for i := len(t.Allocs) - 1; i >= 0; i-- {
+		b := &t.Allocs[i]
+		if b.Thread == a.Thread && b.Site == a.Site && b.Object <= a.Object && uint64(a.Object-b.Object) < b.Size {
+			return b
+		}
+	}
+	return nil
+}
+
+// Allocates reports whether the first access of the race allocates the memory, so that the other cannot come
+// before it.
+func (r *Race) Allocates() bool {
+	return r.Pair[0].Op == trace.OpMalloc || r.Pair[1].Op == trace.OpMalloc
+}
 
 // Place returns the bytes at which an event races.
 func Place(e *trace.Event) (trace.Object, uint32) {

@@ -80,6 +80,9 @@ func execution(t *rapid.T, m memory) *trace.Trace {
 		default:
 			e.Op = []trace.Op{trace.OpReadRange, trace.OpWriteRange, trace.OpFree, trace.OpMalloc}[op-12]
 			e.Size = uint32(r.IntN(40))
+			if r.IntN(4) > 0 {
+				e.Flags = trace.FlagHooks
+			}
 			if m.large {
 				e.Size = uint32(1) << r.IntN(22) * uint32(1+r.IntN(3)) / 2
 				if r.IntN(2) == 0 {
@@ -135,7 +138,7 @@ func (o *recorded) Concurrent(i, j int) bool {
 }
 
 // bruteForce examines every pair of accesses and, for those that may race, every allocation in
-// between. It calls found for each race.
+// between, and for an allocation every plain write. It calls found for each race.
 func bruteForce(events []trace.Event, found func(i, j int, lo, hi int64)) {
 	order := recordedOrder(events)
 	write := func(e *trace.Event) bool {
@@ -155,7 +158,11 @@ func bruteForce(events []trace.Event, found func(i, j int, lo, hi int64)) {
 		}
 		for i := range j {
 			a := &events[i]
-			if !access(a) || !write(a) && !write(b) || a.Flags&b.Flags&trace.FlagAtomic != 0 ||
+			allocates := a.Op == trace.OpMalloc && a.Size > 0 && a.Hooked()
+			if allocates && !b.Hooked() && (b.Op == trace.OpFree || b.Op == trace.OpReadRange || b.Op == trace.OpWriteRange) {
+				continue
+			}
+			if !access(a) && !allocates || !write(a) && !write(b) && !allocates || a.Flags&b.Flags&trace.FlagAtomic != 0 ||
 				!order.Concurrent(i, j) || !sameRegion(a.Object, b.Object) {
 				continue
 			}
@@ -163,7 +170,9 @@ func bruteForce(events []trace.Event, found func(i, j int, lo, hi int64)) {
 			blo, bhi := bytesOf(b)
 			left := [][2]int64{{max(alo, blo), min(ahi, bhi)}}
 			for k := i + 1; k < j; k++ {
-				if m := &events[k]; m.Op == trace.OpMalloc && m.Size > 0 && sameRegion(m.Object, a.Object) {
+				m := &events[k]
+				renews := m.Op == trace.OpMalloc || allocates && write(m) && m.Flags&trace.FlagAtomic == 0
+				if renews && m.Size > 0 && sameRegion(m.Object, a.Object) {
 					mlo, mhi := bytesOf(m)
 					var rest [][2]int64
 					for _, p := range left {

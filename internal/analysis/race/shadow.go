@@ -84,13 +84,19 @@ const (
 func (s *shadow) access(d *Detector, lo, hi uint64, r record) {
 	if page := lo >> leafBits; page == (hi-1)>>leafBits {
 		leaf := s.leaf(page)
+		allocated := false
 		for n := leaf.parent; n != nil; n = n.parent {
-			if len(n.whole) > 0 {
-				d.checkWhole(n.whole, &r, lo, hi)
-			}
+			allocated = allocated || n.allocated()
 		}
-		s.inNode(d, leaf, lo, hi, r)
-		return
+		if !allocated || !r.renews() {
+			for n := leaf.parent; n != nil; n = n.parent {
+				if len(n.whole) > 0 {
+					d.checkWhole(n.whole, &r, lo, hi)
+				}
+			}
+			s.inNode(d, leaf, lo, hi, r)
+			return
+		}
 	}
 	for lo < hi {
 		top := lo >> rootBits
@@ -153,6 +159,9 @@ func (s *shadow) inNode(d *Detector, n *node, lo, hi uint64, r record) {
 	}
 	if len(n.whole) > 0 {
 		d.checkWhole(n.whole, &r, lo, hi)
+		if r.renews() && n.allocated() {
+			s.pushDown(d, n)
+		}
 	}
 	if n.level == 0 {
 		s.inLeaf(d, n, lo, hi, r)
@@ -191,21 +200,30 @@ func maskOf(lo, hi uint64) uint8 { return uint8(0xff) >> (8 - (hi - lo)) << (lo 
 // overlap checks an access to all of n's bytes against all accesses to them.
 func (s *shadow) overlap(d *Detector, n *node, lo, hi uint64, r *record) {
 	d.checkWhole(n.whole, r, lo, hi)
+	if r.renews() {
+		n.whole = slices.DeleteFunc(n.whole, record.allocates)
+	}
 	for used := n.used; used != 0; used &= used - 1 {
 		slot := uint64(bits.TrailingZeros64(used))
 		at := lo + slot<<n.childShift()
 		if n.level > 0 {
 			s.overlap(d, n.nodes[slot], at, at+1<<n.childShift(), r)
-		} else {
-			d.checkCell(n.cells[slot], r, at)
+			continue
+		}
+		d.checkCell(n.cells[slot], r, at)
+		if r.renews() {
+			n.cells[slot] = slices.DeleteFunc(n.cells[slot], record.allocates)
 		}
 	}
 }
 
+// allocated reports whether all of n's bytes are remembered as allocated together.
+func (n *node) allocated() bool { return slices.ContainsFunc(n.whole, record.allocates) }
+
 // checkWhole reports the races of r, on bytes [lo, hi), with accesses to all of these.
 func (d *Detector) checkWhole(records []record, r *record, lo, hi uint64) {
 	for i := range records {
-		if o := &records[i]; o.kind.conflictsWith(r.kind) && !d.clock.Covers(o.at) {
+		if o := &records[i]; d.races(o, r) {
 			d.report(o, r, lo, hi)
 		}
 	}
@@ -220,7 +238,7 @@ func (d *Detector) checkCell(cell []record, r *record, granule uint64) bool {
 		if o.access == r.access && o.at == r.at && o.mask == r.mask && o.kind == r.kind {
 			return true
 		}
-		if m := o.mask & r.mask; m != 0 && o.kind.conflictsWith(r.kind) && !d.clock.Covers(o.at) {
+		if m := o.mask & r.mask; m != 0 && d.races(o, r) {
 			first := bits.TrailingZeros8(m)
 			n := bits.TrailingZeros8(^(m >> first)) // a mask may have gaps
 			d.report(o, r, granule+uint64(first), granule+uint64(first+n))
@@ -228,6 +246,11 @@ func (d *Detector) checkCell(cell []record, r *record, granule uint64) bool {
 	}
 	return false
 }
+
+// renews reports whether no record of an allocation is needed after r: what races with it races with r, or r did.
+func (r *record) renews() bool { return r.kind == plainWrite || r.kind == lifetime }
+
+func (r record) allocates() bool { return r.kind == allocation }
 
 // sameSource reports whether two records are of one instruction, executed by one thread, or by two
 // threads one after the other. The later record replaces both: it races with whatever the earlier
@@ -242,13 +265,14 @@ func (s *shadow) remember(d *Detector, records *[]record, r record) {
 	own := *records
 	for i := 0; i < len(own); i++ {
 		o := &own[i]
+		renewed := o.kind == allocation && r.renews()
 		switch {
-		case o.mask&r.mask == 0 || !o.sameSource(&r):
-		case o.event > r.event: // while pushing down
+		case o.mask&r.mask == 0 || !renewed && !o.sameSource(&r):
+		case !renewed && o.event > r.event: // while pushing down
 			if r.mask &^= o.mask; r.mask == 0 {
 				return
 			}
-		case o.mask == r.mask:
+		case !renewed && o.mask == r.mask:
 			*o = r
 			return
 		default:

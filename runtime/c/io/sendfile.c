@@ -35,7 +35,7 @@ static long copy(int out, int in, off_t *offset, size_t n, uint64_t pc) {
   else at = hd_sys(SYS_lseek, in, 0, SEEK_CUR);
   if (at < 0) return offset ? -EINVAL : at;
   if (n > MOST) n = MOST;
-  char *buf = hd_alloc(n < PIECE ? n ? n : 1 : PIECE, 16, pc);
+  char *buf = hd_alloc_own(n < PIECE ? n ? n : 1 : PIECE, pc);
   if (!buf) return -ENOMEM;
   uint64_t done = 0;
   long err = 0;

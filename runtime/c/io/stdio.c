@@ -119,7 +119,7 @@ static FILE *open_channel(int fd, const char *mode, FILE *plain, uint64_t pc) {
   if (i == MOST) hd_unsupported("more than 256 stdio streams over pipes and sockets at a time");
   struct channel *c = &channels[i];
   *c = (struct channel){ .fd = fd, .plain = plain, .pc = pc };
-  c->memory = hd_alloc(sizeof *c->memory, 16, pc);
+  c->memory = hd_alloc_own(sizeof *c->memory, pc);
   if (!c->memory) return NULL;
   c->memory->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   FILE *f = REAL(fopencookie)(c, mode, (cookie_io_functions_t){ cookie_read, cookie_write, cookie_seek, cookie_close });

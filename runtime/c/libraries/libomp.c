@@ -40,7 +40,7 @@ struct task {
 };
 
 static void *make(uint64_t size) {
-  void *p = hd_alloc(size, 16, hd.cur->pend.pc);
+  void *p = hd_alloc_own(size, hd.cur->pend.pc);
   if (!p) hd_unsupported("OpenMP constructs for which there is no memory left");
   hd_fill(p, 0, size);
   return p;

@@ -107,6 +107,11 @@ static uint64_t shown(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_
   return hd_content(op, addr, (uint32_t)size, &t->pend.aux);
 }
 
+// The flag of an event of a range.
+static uint16_t hooks(uint16_t op, uint64_t pc) {
+  return (op == HD_OP_READ_RANGE || op == HD_OP_WRITE_RANGE) && hd_calls_hooks(pc) ? HD_EV_HOOKS : 0;
+}
+
 static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
   if (!hd.values && reported(t, addr, op, pc)) {
     if (HD_UNLIKELY(hd.write_open)) hd_event_passes(t, size, op);
@@ -121,7 +126,7 @@ static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr
   t->pend.size = size;
   if (HD_UNLIKELY(hd_injectable || hd_inject_open)) fault(t, addr, size, op);
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, shown(t, addr, size, op), 0, HD_EV_NODECISION);
+  hd_event(t, shown(t, addr, size, op), 0, HD_EV_NODECISION | hooks(op, pc));
   t->pend = keep;
   if (HD_UNLIKELY(hd_inject_open)) hd_inject_arm();
 }
@@ -131,6 +136,7 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
   if (hd_is_point(pc)) {
     hd_pend(t, op, pc, addr);
     t->pend.size = (uint32_t)size;
+    t->pend.flags = hooks(op, pc);
     hd_point(t);
     if (HD_UNLIKELY(hd_injectable || hd_inject_open) && hd.values) fault(t, addr, size, op);
     if (addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED)

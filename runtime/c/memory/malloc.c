@@ -18,17 +18,22 @@
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
+// Whose block it is: see note.
+enum owner { PROGRAM, RUNTIME, OTHERS };
+
 // Records an event that tells the analyses where a block's lifetime begins or ends. It is not a
 // scheduling point; free is one only if an access was found to race with it.
-// born: the block lies in the runtime's heap. error: the call has allocated nothing, and returns p. The event's size has
-// 32 bits; the value has those above.
-static void note(uint16_t op, void *p, uint64_t size, int error, uint64_t pc, bool born) {
+// owner: who called for the block. OTHERS: it does not lie in the runtime's heap. error: the call has allocated nothing,
+// and returns p. The event's size has 32 bits; the value has those above.
+static void note(uint16_t op, void *p, uint64_t size, int error, uint64_t pc, enum owner owner) {
   if (HD_LIKELY(!hd.record && !hd.watcher) || !hd_active()) return;
   struct hd_thread *t = hd.cur;
+  bool hooks = owner == PROGRAM && hd_calls_hooks(pc);
   if (hd.watcher && (uintptr_t)p >= HD_NO_MEMORY) {
     if (op == HD_OP_FREE) hd_shadow_access(t, (uint64_t)p, size, op, pc);
+    else if (hooks && (hd.unjoined || hd.handlers)) hd_shadow_allocated(t, (uint64_t)p, size, pc);
     else hd_shadow_reset((uint64_t)p, size);
-    if (hd.record && op == HD_OP_MALLOC && born) hd_heap_born(p, t, pc);
+    if (hd.record && op == HD_OP_MALLOC && owner != OTHERS) hd_heap_born(p, t, pc);
   }
   if (!hd.record || (hd.watcher && !hd.accesses)) return;
   if (hd.accesses) hd_profiles(); // it is sent in any case
@@ -36,20 +41,23 @@ static void note(uint16_t op, void *p, uint64_t size, int error, uint64_t pc, bo
   hd_pend(t, op, pc, (uint64_t)p);
   t->pend.size = (uint32_t)size;
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-  hd_event(t, size >> 32, error, HD_EV_NODECISION);
+  hd_event(t, size >> 32, error, HD_EV_NODECISION | (hooks ? HD_EV_HOOKS : 0));
   t->pend = keep;
 }
 
-void hd_block_begins(const void *p, uint64_t size, uint64_t pc) { note(HD_OP_MALLOC, (void *)p, size, 0, pc, false); }
+void hd_block_begins(const void *p, uint64_t size, uint64_t pc) { note(HD_OP_MALLOC, (void *)p, size, 0, pc, OTHERS); }
 
-void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc) {
+static inline void *allocate(uint64_t size, uint64_t align, uint64_t pc, enum owner owner) {
   if (HD_UNLIKELY(hd_injectable)) size = hd_inject_allocated(size, pc);
   bool nowhere = hd_injects(HD_FAULT_POINTER, pc);
   void *p = nowhere ? HD_FAULT_NOWHERE : hd_heap_alloc(size, align, pc);
-  note(HD_OP_MALLOC, p, size, p ? 0 : ENOMEM, pc, !nowhere);
+  note(HD_OP_MALLOC, p, size, p ? 0 : ENOMEM, pc, nowhere ? OTHERS : owner);
   if (!p) errno = ENOMEM;
   return p;
 }
+
+void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc) { return allocate(size, align, pc, PROGRAM); }
+void *hd_alloc_own(uint64_t size, uint64_t pc) { return allocate(size, 16, pc, RUNTIME); }
 
 void hd_release(void *p, uint64_t pc) {
   if (!p) return;
@@ -57,11 +65,12 @@ void hd_release(void *p, uint64_t pc) {
     struct hd_thread *t = hd.cur;
     hd_pend(t, HD_OP_FREE, pc, (uint64_t)p);
     t->pend.size = (uint32_t)hd_heap_size(p);
+    if (hd_calls_hooks(pc)) t->pend.flags = HD_EV_HOOKS;
     hd_point(t);
     hd_progress(t);
     hd_commit(t, hd_heap_size(p) >> 32, 0);
   } else if (hd_active() && hd_heap_owns((uintptr_t)p) && !hd_access_exempts(pc)) {
-    note(HD_OP_FREE, p, hd_heap_size(p), 0, pc, true);
+    note(HD_OP_FREE, p, hd_heap_size(p), 0, pc, PROGRAM);
   }
   if (hd_active()) hd_event_settle();
   hd_heap_free(p, pc);

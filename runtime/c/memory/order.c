@@ -24,6 +24,9 @@ struct object {
   uint64_t total;          // threads of a generation; 0: unknown
   uint32_t arrived, generation;
   bool left;               // a thread has left the current generation
+  // An atomic location: a granule of 8 bytes, one object for each group of bytes that atomics have accessed together.
+  uint8_t mask;            // its bytes, which no other group has; 0: none any more
+  struct object *next;     // the granule's next group
 };
 
 // An address has a separate object for each of these uses.
@@ -203,6 +206,93 @@ static void forget(struct object *at) {
   at->generation++;
 }
 
+// ---- atomic locations (internal/analysis/hb/location.go)
+
+// The bytes of an atomic operation: of one granule, or of two. Without a size, those that the latest atomic at
+// the address had, or one.
+struct bytes { struct object *granule[2]; uint8_t mask[2]; };
+
+static struct bytes bytes_at(uint64_t address, uint32_t size) {
+  struct bytes b = { .granule = { object_at(ATOMIC, address & ~7ull) } };
+  uint32_t from = address & 7;
+  if (!size) {
+    b.mask[0] = (uint8_t)(1u << from);
+    for (struct object *p = b.granule[0]; p; p = p->next)
+      if (p->mask & b.mask[0]) b.mask[0] = p->mask;
+    return b;
+  }
+  uint32_t bits = ((1u << (size < 16 ? size : 16)) - 1) << from;
+  b.mask[0] = (uint8_t)bits;
+  b.mask[1] = (uint8_t)(bits >> 8);
+  if (b.mask[1]) b.granule[1] = object_at(ATOMIC, (address & ~7ull) + 8);
+  return b;
+}
+
+// Returns the group of just these bytes of a granule. A new one has the releases to all of them.
+static struct object *group(struct object *granule, uint8_t mask) {
+  struct object *own = NULL;
+  for (struct object *p = granule; p; p = p->next) {
+    if (p->mask == mask) return p;
+    if (!p->mask) own = p;
+  }
+  if (!own) {
+    if (!(own = hd_pool(sizeof *own))) return NULL;
+    own->next = granule->next;
+    granule->next = own;
+  }
+  hd_clock_forget(&own->alone);
+  for (struct object *p = granule; p; p = p->next) {
+    if (p->mask & mask) hd_clock_join(&own->alone, &p->alone);
+    p->mask &= (uint8_t)~mask;
+  }
+  own->mask = mask;
+  return own;
+}
+
+static void load(struct hd_order *o, const struct bytes *b, bool acquire) {
+  for (int i = 0; i < 2; i++)
+    for (const struct object *p = b->granule[i]; p; p = p->next)
+      if (p->mask & b->mask[i]) hd_clock_join(acquire ? &o->clock : &o->acquired, &p->alone);
+}
+
+// Makes what was released to any of the bytes that a read-modify-write reads the release of all that it writes.
+static void continue_releases(const struct bytes *b) {
+  bool any = false;
+  for (int i = 0; i < 2; i++)
+    for (const struct object *p = b->granule[i]; p; p = p->next) any = any || p->mask & b->mask[i];
+  if (!any) return;
+  struct object *low = group(b->granule[0], b->mask[0]), *high = b->granule[1] ? group(b->granule[1], b->mask[1]) : NULL;
+  if (!low || !high) return;
+  hd_clock_join(&low->alone, &high->alone);
+  hd_clock_set(&high->alone, &low->alone);
+}
+
+// Adds the clock to what was released to the bytes.
+static void add(const struct bytes *b, const struct hd_clock *clock) {
+  for (int i = 0; i < 2; i++) {
+    struct object *at = b->granule[i] ? group(b->granule[i], b->mask[i]) : NULL;
+    if (at) hd_clock_join(&at->alone, clock);
+  }
+}
+
+// Makes the clock what was released to the bytes; NULL: nothing was.
+static void replace(const struct bytes *b, const struct hd_clock *clock) {
+  for (int i = 0; i < 2; i++) {
+    struct object *at = b->granule[i] ? group(b->granule[i], b->mask[i]) : NULL;
+    if (!at) continue;
+    if (clock) hd_clock_set(&at->alone, clock);
+    else hd_clock_forget(&at->alone);
+  }
+}
+
+static void merge(struct hd_order *o, uint64_t address, uint32_t size) {
+  struct bytes b = bytes_at(address, size);
+  publish(o, NULL);
+  add(&b, &o->clock);
+}
+
+// ---- operations
+
 static bool done(const struct hd_meaning *m, int32_t result) {
   switch (m->ok) {
   case HD_OK_ANY: return true;
@@ -254,7 +344,7 @@ static void once(struct hd_order *o, const struct hd_meaning *m, uint64_t addres
   if (result) return;
   if (m->does == HD_DOES_RELEASE) {
     leave(o, at);
-    leave(o, object_at(ATOMIC, address)); // compiled code reads a C++ guard with an acquire load
+    merge(o, address, 0); // compiled code reads a C++ guard with an acquire load
   } else if (m->does == HD_DOES_BEGIN) {
     if (value == 1) own(o, at);
     else take(o, at);
@@ -395,11 +485,6 @@ static void tell(struct hd_order *o, const struct hd_meaning *m, const struct hd
   }
 }
 
-static void load(struct hd_order *o, uint64_t address, bool acquire) {
-  const struct object *at = object_at(ATOMIC, address);
-  if (at) hd_clock_join(acquire ? &o->clock : &o->acquired, &at->alone);
-}
-
 static void atomic(struct hd_order *o, const struct hd_meaning *m, const struct hd_pending *p, int32_t result) {
   uint32_t order = (p->flags & HD_EV_ORDER_MASK) >> 4;
   bool acquire = order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
@@ -413,31 +498,30 @@ static void atomic(struct hd_order *o, const struct hd_meaning *m, const struct 
     }
     return;
   }
-  struct object *at = object_at(ATOMIC, p->obj);
-  if (!at) return;
+  struct bytes b = bytes_at(p->obj, p->size);
+  if (!b.granule[0]) return;
   switch (m->does) {
   case HD_DOES_ATOMIC_READ:
-    load(o, p->obj, acquire);
+    load(o, &b, acquire);
     break;
   case HD_DOES_COMPARE:
-    load(o, p->obj, acquire); // a failed compare-and-swap has the failure order
+    load(o, &b, acquire); // a failed compare-and-swap has the failure order
     if (!result) break;
     goto writes;
   case HD_DOES_EXCHANGE:
-    load(o, p->obj, acquire);
+    load(o, &b, acquire);
   writes:
-    if (release) leave(o, at);
-    else if (o->fenced) hd_clock_join(&at->alone, &o->released);
-    break;
-  case HD_DOES_ATOMIC_WRITE:
+    continue_releases(&b);
     if (release) {
       publish(o, NULL);
-      hd_clock_set(&at->alone, &o->clock);
+      add(&b, &o->clock);
     } else if (o->fenced) {
-      hd_clock_set(&at->alone, &o->released);
-    } else {
-      hd_clock_forget(&at->alone);
+      add(&b, &o->released);
     }
+    break;
+  case HD_DOES_ATOMIC_WRITE:
+    if (release) publish(o, NULL);
+    replace(&b, release ? &o->clock : o->fenced ? &o->released : NULL);
   }
 }
 
@@ -470,14 +554,14 @@ static void event(struct hd_order *o, const struct hd_pending *p, uint64_t value
     atomic(o, m, p, result);
     return;
   // Order established by libraries without access hooks (libraries/order.c), treated as by atomics.
-  case HD_DOES_OBSERVE:
-    load(o, p->obj, true);
-    return;
-  case HD_DOES_MERGE: {
-    struct object *at = object_at(ATOMIC, p->obj);
-    if (at) leave(o, at);
+  case HD_DOES_OBSERVE: {
+    struct bytes b = bytes_at(p->obj, p->size);
+    load(o, &b, true);
     return;
   }
+  case HD_DOES_MERGE:
+    merge(o, p->obj, p->size);
+    return;
   }
   if (result == ECANCELED) take(o, object_at(ALL, CANCELS + o->number));
   switch (m->of) {

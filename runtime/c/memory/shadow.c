@@ -16,17 +16,24 @@
 #define CELLS_BASE 0x2d0000000000ull
 #define BYTE_CELLS_BASE 0x2b0000000000ull
 #define SETS_BASE 0x2ec000000000ull
-#define LEAF_BYTES (HD_LEAF_CELLS * sizeof(uint32_t))
+#define CELLS_BYTES (HD_LEAF_CELLS * sizeof(uint32_t))
+#define LEAF_BYTES (CELLS_BYTES + LEAF_PAGES * sizeof(uint32_t)) // of a leaf: its cells and the states of their pages
 #define BYTE_LEAF_BYTES (sizeof(uint32_t) << HD_LEAF_BITS)
 enum {
+  PAGE_CELLS = 4096 / sizeof(uint32_t),
+  PAGE_BITS = 13,           // a page of cells describes this many bytes of memory
+  LEAF_PAGES = HD_LEAF_CELLS / PAGE_CELLS,
   MOST_LEAVES = 1 << 17,
   MOST_BYTE_LEAVES = 1 << 15,
   SPLIT_AT = 1 << 15,       // number of sets from which on granules are split, unless memory is short
   COMPACT_AT = 3,           // size from which on a set is searched for records that cannot race with later accesses
   CROWDED = 64, MOST = 256, // internal/analysis/race: compactAt, maxRecords
   FEWEST_SLOTS = 1 << 10,   // initial size of the table of sets
-  PAGES_BYTES = 1 << 20,    // size from which on a reset returns the pages of the cells to the kernel
+  RETURNED = 128,           // number of pages of cells from which on they are returned to the kernel to clear them
 };
+
+enum { EMPTY = 1 }; // what a cell contains if the set is empty; earlier executions' sets and 0 mean the same
+static uint32_t first_set = 2;            // of this execution, or since compact
 
 // ---- cells
 static uint32_t nleaves;
@@ -40,6 +47,49 @@ static uint32_t *leaf_at(uint64_t addr) {
     leaf_of[nleaves++] = addr >> HD_LEAF_BITS;
   }
   return *leaf;
+}
+
+// A page of cells is whole if all its cells are zero and the accesses to its memory are one set, whose number is
+// its state. So an access to a large range costs one step for each page. No step is remembered for a cell that is
+// zero: the access comes to access, and the cells get the page's set.
+#define CELLS 0x80000000u // state of a page whose cells have the sets
+
+static uint32_t *page_of(uint32_t *leaf, uint64_t addr) { return &leaf[HD_LEAF_CELLS + (addr >> PAGE_BITS & (LEAF_PAGES - 1))]; }
+static uint32_t *cells_of(uint32_t *leaf, const uint32_t *page) { return &leaf[(uint64_t)(page - leaf - HD_LEAF_CELLS) * PAGE_CELLS]; }
+
+typedef uint64_t four __attribute__((vector_size(16), may_alias)); // cells
+
+static four four_of(uint32_t number) {
+  uint64_t two = (uint64_t)number << 32 | number;
+  return (four){ two, two };
+}
+
+// Writes n cells.
+static void put(uint32_t *c, uint32_t number, uint64_t n) {
+  for (; n && (uintptr_t)c & 15; n--) *c++ = number;
+  for (four all = four_of(number); n >= 4; n -= 4, c += 4) *(four *)c = all;
+  while (n--) *c++ = number;
+}
+
+// Returns how many of the n cells from c on contain what the first does.
+static uint64_t alike(const uint32_t *c, uint64_t n) {
+  const uint32_t *p = c, *end = c + n;
+  uint32_t number = *c;
+  for (; p < end && (uintptr_t)p & 15; p++)
+    if (*p != number) return (uint64_t)(p - c);
+  for (four all = four_of(number); p + 4 <= end; p += 4) {
+    four other = *(const four *)p ^ all;
+    if (other[0] | other[1]) break;
+  }
+  while (p < end && *p == number) p++;
+  return (uint64_t)(p - c);
+}
+
+// Gives the cells of a page its set.
+static void fill_page(uint32_t *leaf, uint32_t *page) {
+  if (*page & CELLS) return;
+  if (*page >= first_set) put(cells_of(leaf, page), *page, PAGE_CELLS);
+  *page = CELLS;
 }
 
 static uint32_t nbyte_leaves;
@@ -62,13 +112,15 @@ static uint32_t *source_table; // 1 + number, open addressing by key
 static uint32_t source_slots;
 
 // ---- sets
-enum kind { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, LIFETIME /* it begins or ends that of an object */ };
+enum kind { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, LIFETIME /* it begins or ends that of an object */, ALLOCATION };
+enum { READS = 1 << PLAIN_READ | 1 << ATOMIC_READ, WRITES = 1 << PLAIN_WRITE | 1 << LIFETIME | 1 << ALLOCATION, ATOMIC_WRITES = 1 << ATOMIC_WRITE };
 static const uint8_t conflicts[] = { // sets of kinds, as bits
-  [PLAIN_READ] = 1 << PLAIN_WRITE | 1 << ATOMIC_WRITE | 1 << LIFETIME,
-  [PLAIN_WRITE] = 1 << PLAIN_READ | 1 << PLAIN_WRITE | 1 << ATOMIC_READ | 1 << ATOMIC_WRITE | 1 << LIFETIME,
-  [ATOMIC_READ] = 1 << PLAIN_WRITE | 1 << LIFETIME,
-  [ATOMIC_WRITE] = 1 << PLAIN_READ | 1 << PLAIN_WRITE | 1 << LIFETIME,
-  [LIFETIME] = 1 << PLAIN_READ | 1 << PLAIN_WRITE | 1 << ATOMIC_READ | 1 << ATOMIC_WRITE | 1 << LIFETIME,
+  [PLAIN_READ] = WRITES | ATOMIC_WRITES,
+  [PLAIN_WRITE] = READS | WRITES | ATOMIC_WRITES,
+  [ATOMIC_READ] = WRITES,
+  [ATOMIC_WRITE] = 1 << PLAIN_READ | WRITES,
+  [LIFETIME] = READS | WRITES | ATOMIC_WRITES,
+  [ALLOCATION] = READS | WRITES | ATOMIC_WRITES,
 };
 
 // An access that later accesses can race with.
@@ -84,8 +136,6 @@ struct record {
 };
 struct set { uint32_t hash, n; struct record records[]; }; // the earliest access first
 
-enum { EMPTY = 1 }; // not a set's number
-static uint32_t first_set = 2;            // of this execution, or since compact
 static uint32_t next_set = 2;          // number of the next set
 static char *half[2];                  // one holds the sets, which move to the other when it is full
 static uint64_t half_bytes, used;
@@ -309,7 +359,7 @@ static uint32_t move(const struct moving *m, uint32_t number) {
     if (n && !to) full = true;
     *moved = n ? to : EMPTY;
   }
-  return *moved == EMPTY ? 0 : *moved;
+  return *moved;
 }
 
 // Moves the sets that cells refer to into the other half, without records that cannot race with
@@ -317,8 +367,7 @@ static uint32_t move(const struct moving *m, uint32_t number) {
 static HD_COLD void compact(void) {
   uint32_t first = first_set, numbers = next_set - first;
   uint32_t *moved = hd_map_at(SETS_BASE + (1ull << 36), (uint64_t)numbers * sizeof *moved);
-  unsigned char *present = hd_map_at(SETS_BASE + (2ull << 36), LEAF_BYTES / 4096);
-  if (!moved || !present) {
+  if (!moved) {
     full = true;
     return;
   }
@@ -329,10 +378,13 @@ static HD_COLD void compact(void) {
   use_half(!now);
   for (uint32_t l = 0; l < nleaves && !full; l++) {
     uint32_t *cells = hd_leaves[leaf_of[l]];
-    if (hd_sys(SYS_mincore, cells, LEAF_BYTES, present)) hd_fill(present, 1, LEAF_BYTES / 4096);
-    for (uint32_t page = 0; page < LEAF_BYTES / 4096 && !full; page++) {
-      if (!(present[page] & 1)) continue;
-      for (uint32_t *c = cells + page * 1024, *end = c + 1024; c < end; c++) {
+    for (uint32_t page = 0; page < LEAF_PAGES && !full; page++) {
+      uint32_t *state = &cells[HD_LEAF_CELLS + page];
+      if (!(*state & CELLS)) {
+        *state = move(&m, *state);
+        continue;
+      }
+      for (uint32_t *c = cells + page * PAGE_CELLS, *end = c + PAGE_CELLS; c < end; c++) {
         if (*c == split) {
           uint32_t *bytes = byte_cells((leaf_of[l] << HD_LEAF_BITS) + ((uint64_t)(c - cells) << HD_GRANULE_BITS));
           for (int i = 0; i < 8 && !full; i++) bytes[i] = move(&m, bytes[i]);
@@ -345,7 +397,6 @@ static HD_COLD void compact(void) {
     }
   }
   hd_sys(SYS_munmap, moved, ((uint64_t)numbers * sizeof *moved + 4095) & ~4095ull, 0);
-  hd_sys(SYS_munmap, present, LEAF_BYTES / 4096, 0);
   if (used > half_bytes / 4 * 3) full = true;
 }
 
@@ -423,6 +474,16 @@ static HD_COLD void report(struct hd_thread *t, const struct record *old, const 
 // What happened before the access, NULL: the thread's clock.
 static const struct hd_clock *happened;
 
+// Reports whether no record of an allocation is needed after r: what races with it races with r, or r did.
+static bool renews(const struct record *r) { return r->kind == PLAIN_WRITE || r->kind == LIFETIME; }
+
+// Reports whether r can race with an allocation. Code without access hooks may order its operations in a way that
+// heddle does not see.
+static HD_COLD bool meets_allocations(const struct record *r) {
+  uint16_t op = sources[r->source].op;
+  return (op != HD_OP_FREE && op != HD_OP_READ_RANGE && op != HD_OP_WRITE_RANGE) || hd_calls_hooks(sources[r->source].pc);
+}
+
 // Performs the step of an access from a set: reports races, and returns the resulting set.
 static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *r, uint64_t granule) {
   struct set *s = set_of(number);
@@ -436,7 +497,7 @@ static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *
   for (uint32_t i = 0; i < had; i++) {
     const struct record *o = &s->records[i];
     if (!(o->mask & r->mask)) continue;
-    if (conflicts[r->kind] >> o->kind & 1 && !hd_clock_covers(before, o->at)) report(t, o, r, granule, false);
+    if (conflicts[r->kind] >> o->kind & 1 && !hd_clock_covers(before, o->at) && (o->kind != ALLOCATION || meets_allocations(r))) report(t, o, r, granule, false);
     if (HD_UNLIKELY(hd.handlers) && o->depth != r->depth && o->thread == r->thread && r->kind <= PLAIN_WRITE && o->kind <= PLAIN_WRITE && (r->kind == PLAIN_WRITE || o->kind == PLAIN_WRITE))
       report(t, o, r, granule, true);
   }
@@ -447,13 +508,13 @@ static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *
       mask |= next[n].mask; // one record for all bytes, also if a word is read byte by byte
       continue;
     }
-    if (same_source(&next[n], r)) next[n].mask &= (uint8_t)~r->mask;
+    if (same_source(&next[n], r) || (next[n].kind == ALLOCATION && renews(r))) next[n].mask &= (uint8_t)~r->mask;
     n += next[n].mask != 0;
   }
   next[n] = *r;
   next[n++].mask = mask;
   if (n >= COMPACT_AT) n = shrink(next, n);
-  if (!n) return 0;
+  if (!n) return EMPTY;
   uint32_t to = number_of(next, n);
   if (!to && !full) {
     compact();
@@ -561,7 +622,28 @@ static HD_COLD void access_split(struct accessing *a, uint32_t *cell, uint64_t g
   if (mask != 0xff) return;
   for (uint32_t b = 1; b < 8; b++)
     if (bytes[b] != bytes[0]) return;
-  *cell = bytes[0];
+  *cell = bytes[0] ? bytes[0] : EMPTY;
+}
+
+static uint64_t part_key(const struct accessing *a, uint64_t addr, uint64_t bytes) {
+  return hd_access_key(a->pc, addr, a->op) ^ (HD_KEY_PART | (bytes - 1) << 50);
+}
+
+// Performs the part of an access to all memory of a page of cells. Returns false, having done nothing, if the memory
+// has not been accessed alike.
+static bool access_page(struct accessing *a, uint32_t *leaf, uint32_t *page, uint64_t addr, bool remembered) {
+  uint32_t *cells = cells_of(leaf, page), from = *page;
+  if (from & CELLS) {
+    from = *cells;
+    if (from == hd_split || alike(cells, PAGE_CELLS) < PAGE_CELLS) return false;
+  }
+  if (from < first_set) from = EMPTY;
+  uint32_t to = part(a, &from, addr, 0xff, remembered ? part_key(a, addr, 8) : 0);
+  if (full) return true;
+  a->counted = true;
+  if (*page & CELLS) put(cells, 0, PAGE_CELLS);
+  *page = to;
+  return true;
 }
 
 static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc, enum kind kind, bool remembered) {
@@ -570,32 +652,41 @@ static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t o
   uint32_t last_from = 0, last_to = 0;
   uint8_t last_mask = 0;
   for (uint64_t end = addr + size; addr < end && !full;) {
-    uint64_t stop = ((addr >> HD_LEAF_BITS) + 1) << HD_LEAF_BITS;
-    if (stop > end) stop = end;
     uint32_t *leaf = leaf_at(addr);
     if (!leaf) return;
-    for (uint32_t *cell = &leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)]; addr < stop; cell++) {
+    uint32_t *page = page_of(leaf, addr);
+    uint64_t stop = ((addr >> PAGE_BITS) + 1) << PAGE_BITS;
+    if (stop > end) stop = end;
+    if (stop - addr == 1ull << PAGE_BITS && access_page(&a, leaf, page, addr, remembered)) {
+      addr = stop;
+      continue;
+    }
+    fill_page(leaf, page);
+    for (uint32_t *cell = &leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)]; addr < stop;) {
       uint64_t n = 8 - (addr & 7);
       if (n > stop - addr) n = stop - addr;
       uint8_t mask = (uint8_t)(0xff >> (8 - n) << (addr & 7));
+      if (!*cell) *cell = EMPTY;
       if (size == 1 && next_set - first_set >= split_at && *cell > first_set) split(cell, addr & ~7ull);
-      // Most granules of a range have had the same accesses.
       if (*cell == hd_split) {
-        access_split(&a, cell, addr & ~7ull, mask, remembered);
+        access_split(&a, cell++, addr & ~7ull, mask, remembered);
+        if (full) return;
         addr += n;
         continue;
       }
+      // Most granules of a range have had the same accesses.
+      uint64_t run = mask == 0xff && stop - addr > 32 ? alike(cell, (stop - addr) >> HD_GRANULE_BITS) : 1;
       if (mask != last_mask || *cell != last_from) {
-        uint64_t key = remembered ? hd_access_key(pc, addr, op) ^ (whole ? 0 : HD_KEY_PART | (n - 1) << 50) : 0;
-        uint32_t to = part(&a, cell, addr & ~7ull, mask, key);
+        uint32_t to = part(&a, cell, addr & ~7ull, mask, !remembered ? 0 : whole ? hd_access_key(pc, addr, op) : part_key(&a, addr, n));
         if (full) return;
         a.counted = true;
         last_mask = mask;
         last_from = *cell;
         last_to = to;
       }
-      if (*cell != last_to) *cell = last_to;
-      addr += n;
+      if (*cell != last_to) put(cell, last_to, run);
+      cell += run;
+      addr += run == 1 ? n : run << HD_GRANULE_BITS;
     }
   }
 }
@@ -626,23 +717,60 @@ void hd_shadow_lifetime(struct hd_thread *t, uint64_t object, bool bound, const 
   happened = NULL;
 }
 
-void hd_shadow_reset(uint64_t addr, uint64_t size) {
-  for (uint64_t end = addr + size; addr < end;) {
+// Makes pages of a leaf whole, with this set.
+static void make_whole(uint32_t *leaf, uint32_t *page, uint32_t *last, uint32_t number) {
+  uint32_t live = 0;
+  for (uint32_t *p = page; p < last; p++) live += *p >> 31;
+  if (live >= RETURNED) hd_sys(SYS_madvise, cells_of(leaf, page), (uint64_t)(last - page) * 4096, hd_isolation ? MADV_DONTNEED : MADV_REMOVE);
+  for (; page < last; page++) {
+    if (*page & CELLS && live < RETURNED) put(cells_of(leaf, page), 0, PAGE_CELLS);
+    *page = number;
+  }
+}
+
+// Gives all granules of the memory this set.
+static void renew(uint64_t addr, uint64_t size, uint32_t number) {
+  uint64_t end = (addr + size + 7) & ~7ull;
+  for (addr &= ~7ull; addr < end;) {
     uint64_t stop = ((addr >> HD_LEAF_BITS) + 1) << HD_LEAF_BITS;
     if (stop > end) stop = end;
-    uint32_t *leaf = addr >> HD_ADDRESS_BITS ? NULL : hd_leaves[addr >> HD_LEAF_BITS];
-    if (leaf) {
-      uint32_t *from = &leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)], *to = from + ((stop - (addr & ~7ull) + 7) >> HD_GRANULE_BITS);
-      if (stop - addr >= PAGES_BYTES) {
-        uintptr_t lo = ((uintptr_t)from + 4095) & ~4095ull, hi = (uintptr_t)to & ~4095ull;
-        hd_sys(SYS_madvise, lo, hi - lo, hd_isolation ? MADV_DONTNEED : MADV_REMOVE);
-        hd_fill(from, 0, lo - (uintptr_t)from);
-        hd_fill((void *)hi, 0, (uintptr_t)to - hi);
-      } else {
-        hd_fill(from, 0, (uintptr_t)to - (uintptr_t)from);
+    uint32_t *leaf = number != EMPTY ? leaf_at(addr) : addr >> HD_ADDRESS_BITS ? NULL : hd_leaves[addr >> HD_LEAF_BITS];
+    while (leaf && addr < stop) {
+      uint32_t *page = page_of(leaf, addr);
+      uint64_t pages = addr & ((1u << PAGE_BITS) - 1) ? 0 : (stop - addr) >> PAGE_BITS;
+      if (pages) {
+        make_whole(leaf, page, page + pages, number);
+        addr += pages << PAGE_BITS;
+        continue;
       }
+      uint64_t next = ((addr >> PAGE_BITS) + 1) << PAGE_BITS;
+      if (next > stop) next = stop;
+      if (number != EMPTY || *page >= first_set) {
+        fill_page(leaf, page);
+        put(&leaf[addr >> HD_GRANULE_BITS & (HD_LEAF_CELLS - 1)], number, (next - addr) >> HD_GRANULE_BITS);
+      }
+      addr = next;
     }
     addr = stop;
+  }
+}
+
+void hd_shadow_reset(uint64_t addr, uint64_t size) {
+  if (size) renew(addr, size, EMPTY);
+}
+
+void hd_shadow_allocated(struct hd_thread *t, uint64_t addr, uint64_t size, uint64_t pc) {
+  struct accessing a = { .t = t, .pc = pc, .op = HD_OP_MALLOC, .kind = ALLOCATION };
+  uint64_t most = size < HD_ALLOCATED ? size : HD_ALLOCATED, rest = most & 7;
+  hd_shadow_reset(addr, size);
+  for (int part_of = 0; part_of < 2; part_of++) {
+    uint32_t empty = EMPTY, set;
+    uint64_t at = part_of ? addr + most - rest : addr, bytes = part_of ? rest : most - rest;
+    if (!bytes) continue;
+    set = part(&a, &empty, at, (uint8_t)(bytes < 8 ? (1u << bytes) - 1 : 0xff), part_key(&a, 0, bytes < 8 ? bytes : 8));
+    if (full) return;
+    a.counted = true;
+    renew(at, bytes, set);
   }
 }
 
@@ -652,7 +780,7 @@ uint64_t hd_shadow_report(void) {
   uint32_t n = 0;
   uint64_t all = 0;
   for (uint32_t i = 0; i < nsources; i++) {
-    if (hd_meanings[sources[i].op].life) continue;
+    if (hd_meanings[sources[i].op].life || sources[i].op == HD_OP_MALLOC) continue;
     all += sources[i].count;
     if (sources[i].op < HD_OP_READ || sources[i].op > HD_OP_WRITE_RANGE) continue;
     block[n++] = (struct hd_profile){ .pc = hd_name(sources[i].pc), .count = sources[i].count };

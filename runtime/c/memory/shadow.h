@@ -22,6 +22,10 @@
 //
 // A process does not reuse numbers of sets, so cells need not be cleared between executions: all
 // earlier numbers denote the empty set.
+//
+// An allocation is a write of its block, without a check for races: accesses to the memory's previous contents cannot
+// race with it. A later write of the bytes replaces it. Large ranges cost a step for each page of cells, not for
+// each cell: see CELLS in shadow.c.
 #ifndef HD_MEMORY_SHADOW_H
 #define HD_MEMORY_SHADOW_H
 #include "core/run.h"
@@ -60,9 +64,10 @@ struct hd_step_taken {
 #define HD_KEY_WRITES (1ull << 48)
 #define HD_KEY_PART (1ull << 49) // the 3 bits above hold the number of bytes - 1
 #define HD_KEY_FREES (1ull << 53)
+#define HD_KEY_ALLOCATES (HD_KEY_FREES | HD_KEY_WRITES)
 #define HD_KEY_BYTE (1ull << 54) // the step of a byte's cell, without the offset: it is equal for all bytes
 static inline uint64_t hd_access_key(uint64_t pc, uint64_t addr, uint16_t op) {
-  return (pc ^ addr << 61) ^ (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE ? HD_KEY_WRITES : op == HD_OP_FREE ? HD_KEY_FREES : 0);
+  return (pc ^ addr << 61) ^ (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE ? HD_KEY_WRITES : op == HD_OP_FREE ? HD_KEY_FREES : op == HD_OP_MALLOC ? HD_KEY_ALLOCATES : 0);
 }
 
 static inline struct hd_step_taken *hd_step_at(uint64_t from, uint64_t access) {
@@ -118,5 +123,8 @@ void hd_shadow_atomic(struct hd_thread *t, int32_t result);
 // before it.
 void hd_shadow_lifetime(struct hd_thread *t, uint64_t object, bool bound, const struct hd_clock *before);
 void hd_shadow_reset(uint64_t addr, uint64_t size);  // forgets accesses to this memory, whose contents are new
+// The same, and t's allocation of the memory at pc counts as a write of it, or of its first HD_ALLOCATED bytes.
+#define HD_ALLOCATED (64ull << 20)
+void hd_shadow_allocated(struct hd_thread *t, uint64_t addr, uint64_t size, uint64_t pc);
 uint64_t hd_shadow_report(void);        // sends the profile, and returns the number of accesses
 #endif

@@ -223,6 +223,7 @@ HD_INTERPOSE(char *, strdup, (const char *s), (s)) {
   reads(s, whole(s, ALL), HD_RA);
   hd.cur->pend.pc = HD_RA;
   char *r = REAL(strdup)(s); // has the event of an allocation
+  if (r) hd_access_range(r, whole(r, ALL), true, HD_RA);
   hd_inject_called();
   return r;
 }
@@ -230,6 +231,7 @@ HD_INTERPOSE(char *, strndup, (const char *s, size_t most), (s, most)) {
   reads(s, whole(s, most), HD_RA);
   hd.cur->pend.pc = HD_RA;
   char *r = REAL(strndup)(s, most);
+  if (r) hd_access_range(r, whole(r, ALL), true, HD_RA);
   hd_inject_called();
   return r;
 }

@@ -254,6 +254,7 @@ const (
 	hdEvOrderMask  = 112
 	hdEvLibrary    = 128
 	hdEvOffered    = 256
+	hdEvHooks      = 512
 	hdEvPointer    = 16384
 	hdEvValue      = 8192
 )
