@@ -1,6 +1,11 @@
 package trace
 
-import "github.com/heddle-dev/heddle/internal/abi"
+import (
+	"slices"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+)
 
 // ThreadID is a thread's number in order of creation within one execution; main is 0. No two
 // threads of an execution have the same number, however many have ended. It is not stable across
@@ -219,6 +224,21 @@ func (e *Event) Early() bool { return e.Flags&FlagTimeout != 0 || e.Op == OpSpur
 // scheduling points and what belongs to their operations are events in every trace.
 func (e *Event) Detail() bool {
 	return e.Flags&FlagNoDecision != 0 && (e.Op.IsAccess() || e.Op == OpMalloc || e.Op.IsCall())
+}
+
+// Added reports whether the event is an allocation or a free that was added to a recording without such events, because
+// the execution ended with a use of that memory.
+func (e *Event) Added() bool {
+	return e.Flags&FlagNoDecision != 0 && (e.Op == OpMalloc || e.Op == OpFree) && e.Enabled.Len() == 0
+}
+
+// gone are the parts of messages of misuse that say that memory no longer existed.
+var gone = []string{"freed memory", "freed already", "has ended", "has returned"}
+
+// UsesGoneMemory reports whether the program used memory that had been freed, or that belonged to a thread or a call
+// that had ended. The trace of such an execution has the allocation and the free of Object, and the use.
+func (e *Ending) UsesGoneMemory() bool {
+	return e.Kind == Misuse && slices.ContainsFunc(gone, func(s string) bool { return strings.Contains(e.Message, s) })
 }
 
 // Preempts reports whether switching away from thread last at e's scheduling decision is a

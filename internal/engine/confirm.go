@@ -113,11 +113,12 @@ func (s *search) passes(f *failure, o *schedule.Outcome) bool {
 }
 
 // rerun runs the failed execution again and records it, unless it was already recorded in a process
-// of its own. The recording of a race has the accesses. again reports whether it failed in the same
+// of its own. The recording of a race has the accesses, and that of a use of freed memory the frees, which no target
+// sends while it watches. again reports whether it failed in the same
 // way. On an error, o is the original outcome.
 func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, again bool, err error) {
 	raced := f.outcome.Ending.Kind == trace.Race
-	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && (!raced || hasAccesses(t)) {
+	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && !t.Ending.UsesGoneMemory() && (!raced || hasAccesses(t)) {
 		return f.outcome, true, nil
 	}
 	original := finding.Of(f.outcome.Ending, s.target.Modules())

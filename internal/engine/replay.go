@@ -99,9 +99,14 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 	return p
 }
 
-// hasAccesses reports whether a recording has events that are not scheduling points: accesses, allocations, calls.
+// hasAccesses reports whether a recording has the events that are not scheduling points: accesses, allocations, calls.
+// Every recording of a use of freed memory has the use.
 func hasAccesses(recorded *trace.Trace) bool {
-	return slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Detail() })
+	events := recorded.Events
+	if n := len(events); n > 0 && recorded.Ending.UsesGoneMemory() {
+		events = events[:n-1]
+	}
+	return slices.ContainsFunc(events, func(e trace.Event) bool { return e.Detail() && !e.Added() })
 }
 
 // fits checks that a recording is of the target's program.

@@ -61,7 +61,8 @@ type recording struct {
 	allocs   []trace.Alloc
 	live     map[trace.Object]int // of allocs
 	told     map[trace.Object]int // of allocs, by a block record
-	waiting  []abi.Local          // places in stacks, sent before the event they belong to
+	freed    map[trace.Object]freed
+	waiting  []abi.Local // places in stacks, sent before the event they belong to
 	locals   []trace.Local
 	types    []abi.Type
 	typeOf   map[uint64]string // names of types, by object; empty for an object reported with two types
@@ -81,7 +82,7 @@ type recording struct {
 func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.Event) *recording {
 	r := &recording{
 		prog: prog, watcher: p.Watcher, events: events[:0],
-		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, told: map[trace.Object]int{}, typeOf: map[uint64]string{}, sparse: !p.Accesses, values: p.Values,
+		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, told: map[trace.Object]int{}, freed: map[trace.Object]freed{}, typeOf: map[uint64]string{}, sparse: !p.Accesses, values: p.Values,
 		mallocs: p.Accesses || p.Watcher != nil,
 	}
 	r.most, r.show = maxAccesses(p, memory)
@@ -205,12 +206,15 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 			r.alloc(ev)
 		}
 	case trace.OpFree:
+		if r.sparse && extra && ev.Result >= 0 {
+			r.freed[ev.Object] = freed{*ev, len(r.events)}
+		}
 		if n, ok := r.live[ev.Object]; ok {
 			r.allocs[n].Freed = len(r.events)
 			delete(r.live, ev.Object)
 		}
 	}
-	if r.sparse && (ev.Op == trace.OpMalloc || extra) {
+	if failed := extra && ev.Result < 0; r.sparse && !failed && (ev.Op == trace.OpMalloc || extra) {
 		return
 	}
 	if ev.Flags&trace.FlagNoDecision != 0 && len(words) == 0 {
@@ -308,8 +312,67 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 		tr.Threads = append(tr.Threads, thread)
 	}
 	tr.Events = r.take()
+	if r.sparse && r.watch == nil && e.UsesGoneMemory() {
+		r.addLifetime(tr)
+	}
 	tr.Modules = r.prog.Modules() // including those loaded during the execution
 	return tr
+}
+
+// freed is a free that is not among the events, and the event before which it happened.
+type freed struct {
+	event trace.Event
+	at    int
+}
+
+// addLifetime adds the allocation and the free of the freed memory that the program used, if the recording dropped
+// them. They have no enabled threads: see trace.Event.Added.
+func (r *recording) addLifetime(tr *trace.Trace) {
+	o := tr.Ending.Object
+	n := len(tr.Allocs) - 1
+	for n >= 0 && (o < tr.Allocs[n].Object || uint64(o-tr.Allocs[n].Object) >= max(tr.Allocs[n].Size, 1)) {
+		n--
+	}
+	if n >= 0 {
+		o = tr.Allocs[n].Object
+	}
+	if f, ok := r.freed[o]; ok && (n < 0 || tr.Allocs[n].Freed == f.at) {
+		f.event.Enabled = trace.ThreadSet{}
+		insert(tr, f.at, &f.event)
+		if n >= 0 {
+			tr.Allocs[n].Freed = f.at
+		}
+	}
+	if n < 0 {
+		return
+	}
+	a := tr.Allocs[n]
+	if a.Event < len(tr.Events) && tr.Events[a.Event].Op == trace.OpMalloc && tr.Events[a.Event].Object == a.Object {
+		return
+	}
+	insert(tr, a.Event, &trace.Event{
+		Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Value: a.Size >> 32,
+		Flags: trace.FlagNoDecision, Stack: a.Stack,
+	})
+	tr.Allocs[n].Event = a.Event
+}
+
+// insert makes e event number at.
+func insert(tr *trace.Trace, at int, e *trace.Event) {
+	tr.Events = slices.Insert(tr.Events, at, *e)
+	for i := range tr.Allocs {
+		if a := &tr.Allocs[i]; a.Event >= at {
+			a.Event++
+		}
+		if a := &tr.Allocs[i]; a.Freed >= at {
+			a.Freed++
+		}
+	}
+	for i := range tr.Locals {
+		if l := &tr.Locals[i]; l.Event >= at {
+			l.Event++
+		}
+	}
 }
 
 // take returns the events. A short list is copied, so that its buffer serves the next execution.
