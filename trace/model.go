@@ -524,3 +524,28 @@ type Trace struct {
 	Events  []Event
 	Ending  Ending
 }
+
+// CycleOf returns threads that wait for one another in a cycle, starting with the lowest.
+func CycleOf(waiters []Waiter) []ThreadID {
+	next := map[ThreadID]ThreadID{}
+	for _, w := range waiters {
+		if w.Holder >= 0 {
+			next[w.Thread] = w.Holder
+		}
+	}
+	for _, w := range waiters {
+		seen := []ThreadID{w.Thread}
+		for at := w.Thread; ; {
+			n, ok := next[at]
+			if !ok || len(seen) > len(waiters) {
+				break
+			}
+			if n == w.Thread {
+				return seen
+			}
+			seen = append(seen, n)
+			at = n
+		}
+	}
+	return nil
+}
