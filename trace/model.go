@@ -226,12 +226,6 @@ func (e *Event) Detail() bool {
 	return e.Flags&FlagNoDecision != 0 && (e.Op.IsAccess() || e.Op == OpMalloc || e.Op.IsCall())
 }
 
-// Added reports whether the event is an allocation or a free that was added to a recording without such events, because
-// the execution ended with a use of that memory.
-func (e *Event) Added() bool {
-	return e.Flags&FlagNoDecision != 0 && (e.Op == OpMalloc || e.Op == OpFree) && e.Enabled.Len() == 0
-}
-
 // gone are the parts of messages of misuse that say that memory no longer existed.
 var gone = []string{"freed memory", "freed already", "has ended", "has returned"}
 
@@ -239,6 +233,21 @@ var gone = []string{"freed memory", "freed already", "has ended", "has returned"
 // that had ended. The trace of such an execution has the allocation and the free of Object, and the use.
 func (e *Ending) UsesGoneMemory() bool {
 	return e.Kind == Misuse && slices.ContainsFunc(gone, func(s string) bool { return strings.Contains(e.Message, s) })
+}
+
+// Gone returns the first byte of the memory whose use after its end ended the execution, and the index of its block in
+// Allocs, -1 if that is not known. It returns false for other endings.
+func (t *Trace) Gone() (o Object, block int, ok bool) {
+	if !t.Ending.UsesGoneMemory() {
+		return 0, -1, false
+	}
+	o = t.Ending.Object
+	for n := len(t.Allocs) - 1; n >= 0; n-- {
+		if a := &t.Allocs[n]; o >= a.Object && uint64(o-a.Object) < max(a.Size, 1) {
+			return a.Object, n, true
+		}
+	}
+	return o, -1, true
 }
 
 // Preempts reports whether switching away from thread last at e's scheduling decision is a

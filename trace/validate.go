@@ -373,7 +373,8 @@ func (v *validator) types() error {
 
 func (v *validator) allocs() error {
 	t := v.t
-	recorded := t.Header.MaxAccesses == 0 && slices.ContainsFunc(t.Events, func(e Event) bool { return e.Op == OpMalloc && !e.Added() })
+	gone, _, used := t.Gone()
+	recorded := t.Header.MaxAccesses == 0 && slices.ContainsFunc(t.Events, func(e Event) bool { return e.Op == OpMalloc && !(used && e.Object == gone) })
 	freedBy := make(map[int]int)
 	for i := range t.Allocs {
 		a := &t.Allocs[i]

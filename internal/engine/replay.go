@@ -112,14 +112,18 @@ func endsInCycle(recorded *trace.Trace) bool {
 	return len(trace.CycleOf(others)) == 0
 }
 
-// hasAccesses reports whether a recording has the events that are not scheduling points: accesses, allocations, calls.
-// Every recording of a use of freed memory has the use.
+// hasAccesses reports whether a recording has events that are not scheduling points: accesses, allocations, calls.
+// Every recording that ends with a use of freed memory has that, the allocation and the free.
 func hasAccesses(recorded *trace.Trace) bool {
-	events := recorded.Events
-	if n := len(events); n > 0 && recorded.Ending.UsesGoneMemory() {
-		events = events[:n-1]
+	gone, _, used := recorded.Gone()
+	for i := range recorded.Events {
+		e := &recorded.Events[i]
+		lifetime := used && (i == len(recorded.Events)-1 || e.Object == gone && (e.Op == trace.OpMalloc || e.Op == trace.OpFree))
+		if e.Detail() && !lifetime {
+			return true
+		}
 	}
-	return slices.ContainsFunc(events, func(e trace.Event) bool { return e.Detail() && !e.Added() })
+	return false
 }
 
 // fits checks that a recording is of the target's program.

@@ -242,13 +242,16 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 	return "waits to " + p.brief
 }
 
-// heldBy returns ` held by T2`, or "" if no thread other than t is known to hold o. A thread may end with a lock held.
+// hasEnded follows the name of a thread that ended with a lock held.
+const hasEnded = ", which has ended"
+
+// heldBy returns ` held by T2`, or "" if no thread other than t is known to hold o.
 func (b *builder) heldBy(o trace.Object, holder, t trace.ThreadID) string {
 	var names []string
 	add := func(t trace.ThreadID) {
 		name := ThreadText(t)
 		if b.over.Has(t) {
-			name += ", which has ended"
+			name += hasEnded
 		}
 		names = append(names, name)
 	}
