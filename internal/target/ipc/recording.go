@@ -342,21 +342,23 @@ func (r *recording) addLifetime(tr *trace.Trace) {
 	if !ok {
 		return
 	}
-	if f, ok := r.freed[o]; ok && (n < 0 || tr.Allocs[n].Freed == f.at) {
+	f, dropped := r.freed[o]
+	dropped = dropped && (n < 0 || tr.Allocs[n].Freed == f.at)
+	if n >= 0 && r.began[n].Len() > 0 {
+		a := tr.Allocs[n]
+		insert(tr, a.Event, &trace.Event{
+			Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Value: a.Size >> 32,
+			Flags: trace.FlagNoDecision, Stack: a.Stack, Enabled: r.began[n],
+		})
+		tr.Allocs[n].Event = a.Event
+		f.at++
+	}
+	if dropped {
 		insert(tr, f.at, &f.event)
 		if n >= 0 {
 			tr.Allocs[n].Freed = f.at
 		}
 	}
-	if n < 0 || r.began[n].Len() == 0 {
-		return
-	}
-	a := tr.Allocs[n]
-	insert(tr, a.Event, &trace.Event{
-		Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Value: a.Size >> 32,
-		Flags: trace.FlagNoDecision, Stack: a.Stack, Enabled: r.began[n],
-	})
-	tr.Allocs[n].Event = a.Event
 }
 
 // insert makes e event number at.
