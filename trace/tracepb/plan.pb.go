@@ -40,7 +40,8 @@ type Plan struct {
 	Length        uint32                 `protobuf:"varint,11,opt,name=length,proto3" json:"length,omitempty"`
 	Points        []uint64               `protobuf:"varint,12,rep,packed,name=points,proto3" json:"points,omitempty"` // trace.Site
 	MaxSteps      uint32                 `protobuf:"varint,13,opt,name=max_steps,json=maxSteps,proto3" json:"max_steps,omitempty"`
-	Patience      uint32                 `protobuf:"varint,32,opt,name=patience,proto3" json:"patience,omitempty"`
+	FairAfter     uint32                 `protobuf:"varint,33,opt,name=fair_after,json=fairAfter,proto3" json:"fair_after,omitempty"`
+	FairSeed      uint64                 `protobuf:"fixed64,34,opt,name=fair_seed,json=fairSeed,proto3" json:"fair_seed,omitempty"`
 	Timeouts      bool                   `protobuf:"varint,14,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
 	Delays        uint32                 `protobuf:"varint,15,opt,name=delays,proto3" json:"delays,omitempty"` // schedule.Delays
 	Spurious      bool                   `protobuf:"varint,16,opt,name=spurious,proto3" json:"spurious,omitempty"`
@@ -185,9 +186,16 @@ func (x *Plan) GetMaxSteps() uint32 {
 	return 0
 }
 
-func (x *Plan) GetPatience() uint32 {
+func (x *Plan) GetFairAfter() uint32 {
 	if x != nil {
-		return x.Patience
+		return x.FairAfter
+	}
+	return 0
+}
+
+func (x *Plan) GetFairSeed() uint64 {
+	if x != nil {
+		return x.FairSeed
 	}
 	return 0
 }
@@ -531,6 +539,7 @@ type Outcome struct {
 	Preemptions   uint32                 `protobuf:"varint,7,opt,name=preemptions,proto3" json:"preemptions,omitempty"`
 	Threads       uint32                 `protobuf:"varint,8,opt,name=threads,proto3" json:"threads,omitempty"`
 	Deviations    uint32                 `protobuf:"varint,9,opt,name=deviations,proto3" json:"deviations,omitempty"`
+	FairAt        uint32                 `protobuf:"varint,19,opt,name=fair_at,json=fairAt,proto3" json:"fair_at,omitempty"`
 	External      bool                   `protobuf:"varint,10,opt,name=external,proto3" json:"external,omitempty"`
 	Shared        bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"`
 	Random        bool                   `protobuf:"varint,15,opt,name=random,proto3" json:"random,omitempty"`
@@ -633,6 +642,13 @@ func (x *Outcome) GetThreads() uint32 {
 func (x *Outcome) GetDeviations() uint32 {
 	if x != nil {
 		return x.Deviations
+	}
+	return 0
+}
+
+func (x *Outcome) GetFairAt() uint32 {
+	if x != nil {
+		return x.FairAt
 	}
 	return 0
 }
@@ -1089,7 +1105,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xa5\a\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xcb\a\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -1104,8 +1120,10 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	" \x01(\rR\x05depth\x12\x16\n" +
 	"\x06length\x18\v \x01(\rR\x06length\x12\x16\n" +
 	"\x06points\x18\f \x03(\x04R\x06points\x12\x1b\n" +
-	"\tmax_steps\x18\r \x01(\rR\bmaxSteps\x12\x1a\n" +
-	"\bpatience\x18  \x01(\rR\bpatience\x12\x1a\n" +
+	"\tmax_steps\x18\r \x01(\rR\bmaxSteps\x12\x1d\n" +
+	"\n" +
+	"fair_after\x18! \x01(\rR\tfairAfter\x12\x1b\n" +
+	"\tfair_seed\x18\" \x01(\x06R\bfairSeed\x12\x1a\n" +
 	"\btimeouts\x18\x0e \x01(\bR\btimeouts\x12\x16\n" +
 	"\x06delays\x18\x0f \x01(\rR\x06delays\x12\x1a\n" +
 	"\bspurious\x18\x10 \x01(\bR\bspurious\x12\x14\n" +
@@ -1124,7 +1142,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x05holds\x18\x19 \x03(\v2\x15.heddle.trace.v1.HoldR\x05holds\x12\x16\n" +
 	"\x06output\x18\x1a \x01(\bR\x06output\x12\x18\n" +
 	"\aweights\x18\x1b \x03(\rR\aweights\x12 \n" +
-	"\vinteresting\x18\x1c \x03(\x04R\vinteresting\"\xc6\x01\n" +
+	"\vinteresting\x18\x1c \x03(\x04R\vinterestingJ\x04\b \x10!\"\xc6\x01\n" +
 	"\x04Hold\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\x04R\x04site\x12\x18\n" +
 	"\aarrival\x18\x02 \x01(\rR\aarrival\x12\x16\n" +
@@ -1141,7 +1159,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x04done\x18\x03 \x01(\rR\x04done\x12\x16\n" +
 	"\x06nobody\x18\x04 \x01(\rR\x06nobody\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\rR\x05steps\x12\x16\n" +
-	"\x06script\x18\x06 \x01(\rR\x06script\"\xcf\x04\n" +
+	"\x06script\x18\x06 \x01(\rR\x06script\"\xe8\x04\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
@@ -1153,7 +1171,8 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\athreads\x18\b \x01(\rR\athreads\x12\x1e\n" +
 	"\n" +
 	"deviations\x18\t \x01(\rR\n" +
-	"deviations\x12\x1a\n" +
+	"deviations\x12\x17\n" +
+	"\afair_at\x18\x13 \x01(\rR\x06fairAt\x12\x1a\n" +
 	"\bexternal\x18\n" +
 	" \x01(\bR\bexternal\x12\x16\n" +
 	"\x06shared\x18\v \x01(\bR\x06shared\x12\x16\n" +
