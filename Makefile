@@ -4,6 +4,7 @@
 # make demo     show what it is about, on a small program with a bug
 # make test     all tests
 # make bench    benchmarks, one second each, then bench-programs
+# make bench-check  tests that compare times, the best of several tries; nothing else should run on the machine
 # make bench-programs  programs that compute, against ThreadSanitizer (docs/speed.md)
 # make bench-search  how soon each strategy finds the bugs of the test programs (docs/exploration.md)
 # make bench-controller  how much of the processor time of a search is heddle's own, and what -j gains (docs/exploration.md)
@@ -21,7 +22,7 @@ GO ?= go
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all install uninstall dist demo test bench bench-programs bench-search bench-controller bench-ctrigger bench-races bench-endings bench-sanitize bench-inject bench-explain lint site generate whole e2e build need-go need-cc setup-demo setup-test
+.PHONY: all install uninstall dist demo test bench bench-check bench-programs bench-search bench-controller bench-ctrigger bench-races bench-endings bench-sanitize bench-inject bench-explain lint site generate whole e2e build need-go need-cc setup-demo setup-test
 .DEFAULT_GOAL := all
 
 all: build
@@ -91,6 +92,10 @@ test: setup-test
 bench: need-go need-cc
 	$(GO) test -run '^$$' -bench . -benchtime 1s $(PKG)
 	@$(MAKE) --no-print-directory bench-programs
+
+# One package at a time, so that they do not disturb each other.
+bench-check: need-go need-cc
+	HEDDLE_SPEED=1 $(GO) test -count=1 -p 1 -run '^TestSpeed' -v $(PKG)
 
 # Its flags: make bench-programs PROGRAMBENCH='-accesses 10000000 -json'
 PROGRAMBENCH ?=

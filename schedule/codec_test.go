@@ -24,7 +24,7 @@ func drawPlan(t *rapid.T) Plan {
 		Stay:   rapid.Float64Range(0, 1).Draw(t, "stay"), Depth: count.Draw(t, "depth"), Length: count.Draw(t, "length"),
 		MaxSteps: count.Draw(t, "steps"), FairAfter: count.Draw(t, "fair after"), FairSeed: rapid.Uint64().Draw(t, "fair seed"), Timeouts: rapid.Bool().Draw(t, "timeouts"),
 		Delays:   Delays(rapid.IntRange(0, int(AnyDelays)).Draw(t, "delays")),
-		Spurious: rapid.Bool().Draw(t, "spurious"), Haste: rapid.Bool().Draw(t, "haste"),
+		Spurious: rapid.Bool().Draw(t, "spurious"), Haste: rapid.Bool().Draw(t, "haste"), Cycles: rapid.Bool().Draw(t, "cycles"),
 		Record: rapid.Bool().Draw(t, "record"), Accesses: rapid.Bool().Draw(t, "accesses"),
 		MaxAccesses: rapid.IntRange(AllAccesses, maxCount).Draw(t, "max"), SkipAccesses: count.Draw(t, "skip"), Watch: rapid.Bool().Draw(t, "watch"),
 		Stop: rapid.Bool().Draw(t, "stop"), Output: rapid.Bool().Draw(t, "output"), ExpectStatus: rapid.Int32().Draw(t, "status"),
@@ -76,7 +76,7 @@ func TestCodecHasEveryField(t *testing.T) {
 	p := Plan{
 		Tag: 1, Seed: 2, Repeat: 3, Mode: Tolerant, Script: []Step{{Thread: 0, Op: 4, Site: 5, Wake: -1}}, Threads: threads(1),
 		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, FairAfter: 10, FairSeed: 11, Timeouts: true, Delays: AnyDelays,
-		Spurious: true, Haste: true, Record: true, Accesses: true, Values: true, Functions: true, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Stop: true, ExpectStatus: 12, Output: true, Fault: &trace.Fault{Model: trace.FaultKilled, Thread: 20, Site: 23, Index: 21, Amount: 22},
+		Spurious: true, Haste: true, Cycles: true, Record: true, Accesses: true, Values: true, Functions: true, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Stop: true, ExpectStatus: 12, Output: true, Fault: &trace.Fault{Model: trace.FaultKilled, Thread: 20, Site: 23, Index: 21, Amount: 22},
 		Holds:   []Hold{{Site: 13, Arrival: 14, Thread: AnyThread, Until: 15, When: Reached, Same: true, Last: 16, Not: true, Steps: 17}},
 		Weights: []int{18}, Interesting: []trace.Site{19},
 	}

@@ -95,6 +95,10 @@ type Plan struct {
 	Delays    Delays
 	Spurious  bool // explore spurious wake-ups of condition and futex waits
 
+	// Cycles: a cycle of threads that wait for one another ends the execution where the last of them blocks, though
+	// others can go on. Targets other than C programs go on until no thread can.
+	Cycles bool
+
 	// Haste: after a Go test, goroutines that may still go on are not waited for long, and are
 	// not leak. It changes nothing else of an execution.
 	Haste bool

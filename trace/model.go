@@ -1,6 +1,11 @@
 package trace
 
-import "github.com/heddle-dev/heddle/internal/abi"
+import (
+	"slices"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/abi"
+)
 
 // ThreadID is a thread's number in order of creation within one execution; main is 0. No two
 // threads of an execution have the same number, however many have ended. It is not stable across
@@ -221,6 +226,30 @@ func (e *Event) Early() bool { return e.Flags&FlagTimeout != 0 || e.Op == OpSpur
 // scheduling points and what belongs to their operations are events in every trace.
 func (e *Event) Detail() bool {
 	return e.Flags&FlagNoDecision != 0 && (e.Op.IsAccess() || e.Op == OpMalloc || e.Op.IsCall())
+}
+
+// gone are the parts of messages of misuse that say that memory no longer existed.
+var gone = []string{"freed memory", "freed already", "has ended", "has returned"}
+
+// UsesGoneMemory reports whether the program used memory that had been freed, or that belonged to a thread or a call
+// that had ended. The trace of such an execution has the allocation and the free of Object, and the use.
+func (e *Ending) UsesGoneMemory() bool {
+	return e.Kind == Misuse && slices.ContainsFunc(gone, func(s string) bool { return strings.Contains(e.Message, s) })
+}
+
+// Gone returns the first byte of the memory whose use after its end ended the execution, and the index of its block in
+// Allocs, -1 if that is not known. It returns false for other endings.
+func (t *Trace) Gone() (o Object, block int, ok bool) {
+	if !t.Ending.UsesGoneMemory() {
+		return 0, -1, false
+	}
+	o = t.Ending.Object
+	for n := len(t.Allocs) - 1; n >= 0; n-- {
+		if a := &t.Allocs[n]; o >= a.Object && uint64(o-a.Object) < max(a.Size, 1) {
+			return a.Object, n, true
+		}
+	}
+	return o, -1, true
 }
 
 // Preempts reports whether switching away from thread last at e's scheduling decision is a
@@ -509,4 +538,29 @@ type Trace struct {
 	Types   []Type  // of each object at most one
 	Events  []Event
 	Ending  Ending
+}
+
+// CycleOf returns threads that wait for one another in a cycle, starting with the lowest.
+func CycleOf(waiters []Waiter) []ThreadID {
+	next := map[ThreadID]ThreadID{}
+	for _, w := range waiters {
+		if w.Holder >= 0 {
+			next[w.Thread] = w.Holder
+		}
+	}
+	for _, w := range waiters {
+		seen := []ThreadID{w.Thread}
+		for at := w.Thread; ; {
+			n, ok := next[at]
+			if !ok || len(seen) > len(waiters) {
+				break
+			}
+			if n == w.Thread {
+				return seen
+			}
+			seen = append(seen, n)
+			at = n
+		}
+	}
+	return nil
 }

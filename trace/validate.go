@@ -373,7 +373,8 @@ func (v *validator) types() error {
 
 func (v *validator) allocs() error {
 	t := v.t
-	recorded := t.Header.MaxAccesses == 0 && slices.ContainsFunc(t.Events, func(e Event) bool { return e.Op == OpMalloc })
+	gone, _, used := t.Gone()
+	recorded := t.Header.MaxAccesses == 0 && slices.ContainsFunc(t.Events, func(e Event) bool { return e.Op == OpMalloc && !(used && e.Object == gone) })
 	freedBy := make(map[int]int)
 	for i := range t.Allocs {
 		a := &t.Allocs[i]
@@ -460,7 +461,7 @@ func (v *validator) ending() error {
 			return invalid(place, "operation %d is not known", w.Op)
 		case w.Holder != -1 && !v.known(w.Holder):
 			return invalid(place, "its holder is %s, where there are %d threads", printThread(w.Holder), len(v.t.Threads))
-		case w.Ready && e.Kind == Deadlock:
+		case w.Ready && e.Kind == Deadlock && (len(e.Cycle) == 0 || slices.Contains(e.Cycle, w.Thread)):
 			return invalid(place, "it is ready, but the execution ended in a deadlock")
 		}
 		if p := first(v.site(w.Site), v.object(w.Object), v.stack(w.Stack)); p != "" {

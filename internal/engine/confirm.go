@@ -113,16 +113,18 @@ func (s *search) passes(f *failure, o *schedule.Outcome) bool {
 }
 
 // rerun runs the failed execution again and records it, unless it was already recorded in a process
-// of its own. The recording of a race has the accesses. again reports whether it failed in the same
+// of its own. The recording of a race has the accesses, and that of a use of freed memory the frees, which no target
+// sends while it watches. again reports whether it failed in the same
 // way. On an error, o is the original outcome.
 func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, again bool, err error) {
 	raced := f.outcome.Ending.Kind == trace.Race
-	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && (!raced || hasAccesses(t)) {
+	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && !t.Ending.UsesGoneMemory() && !outlived(t) && (!raced || hasAccesses(t)) {
 		return f.outcome, true, nil
 	}
 	original := finding.Of(f.outcome.Ending, s.target.Modules())
 	p := f.plan
 	p.Record, p.Accesses = true, raced
+	p.Cycles = f.outcome.Ending.Kind == trace.Deadlock && len(f.outcome.Ending.Cycle) > 0
 	v := verdict{expect: s.expect, outputs: s.outputs, where: s.caller, races: raced, anyEnding: raced}
 	if raced {
 		v.like = &f.outcome.Ending
@@ -131,6 +133,12 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 	defer cancel()
 	if o, err = judged(s.target, v)(last, p); err != nil {
 		return f.outcome, false, err
+	}
+	if p.Cycles && !original.Same(finding.Of(o.Ending, s.target.Modules())) { // another cycle was closed before
+		p.Cycles = false
+		if o, err = judged(s.target, v)(last, p); err != nil {
+			return f.outcome, false, err
+		}
 	}
 	if !original.Same(finding.Of(o.Ending, s.target.Modules())) {
 		if raced {
@@ -145,6 +153,11 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 		o.Trace.Ending.Message = o.Ending.Message
 	}
 	return o, true, nil
+}
+
+// outlived reports whether a recording goes on after the last thread of a deadlock's cycle blocked.
+func outlived(t *trace.Trace) bool {
+	return t.Ending.Kind == trace.Deadlock && len(t.Ending.Cycle) > 0 && !endsInCycle(t)
 }
 
 // followed replays the recording strictly. The error is Replay's.

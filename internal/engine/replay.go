@@ -92,6 +92,7 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 	}
 	p.Functions = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Op.IsCall() })
 	p.Timeouts = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Flags&trace.FlagTimeout != 0 })
+	p.Cycles = endsInCycle(recorded)
 	if recorded.Ending.Kind == trace.Hang {
 		// The step budget ended the recorded execution.
 		p.MaxSteps = len(p.Script)
@@ -99,9 +100,30 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 	return p
 }
 
+// endsInCycle reports whether a recording ends where the last thread of a deadlock's cycle blocks, which other threads
+// may have outlived. Another cycle might have been closed before.
+func endsInCycle(recorded *trace.Trace) bool {
+	e := &recorded.Ending
+	last := len(recorded.Events) - 1
+	if e.Kind != trace.Deadlock || len(e.Cycle) == 0 || last < 0 || !slices.Contains(e.Cycle, recorded.Events[last].Thread) {
+		return false
+	}
+	others := slices.DeleteFunc(slices.Clone(e.Waiters), func(w trace.Waiter) bool { return slices.Contains(e.Cycle, w.Thread) })
+	return len(trace.CycleOf(others)) == 0
+}
+
 // hasAccesses reports whether a recording has events that are not scheduling points: accesses, allocations, calls.
+// Every recording that ends with a use of freed memory has that, the allocation and the free.
 func hasAccesses(recorded *trace.Trace) bool {
-	return slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Detail() })
+	gone, _, used := recorded.Gone()
+	for i := range recorded.Events {
+		e := &recorded.Events[i]
+		lifetime := used && (i == len(recorded.Events)-1 || e.Object == gone && (e.Op == trace.OpMalloc || e.Op == trace.OpFree))
+		if e.Detail() && !lifetime {
+			return true
+		}
+	}
+	return false
 }
 
 // fits checks that a recording is of the target's program.

@@ -55,12 +55,14 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		last:   lastEvent(tr),
 		values: valuesKnown(tr),
 		shared: sharedEvents(tr, names),
+		life:   [2]int{-1, -1},
 	}
 	b.findCases()
 	b.hidden = hiddenEvents(tr)
 	b.raced = racing(tr)
 	b.roles = b.findRoles()
 	b.keepSpinning()
+	b.keepLifetime()
 	b.foldRest()
 	b.switches = b.findSwitches()
 
@@ -92,15 +94,17 @@ type builder struct {
 	tr       *trace.Trace
 	names    Names
 	places   *places
-	roles    []role         // by thread
-	values   bool           // the trace has the values of accesses
-	shared   []bool         // by event: another thread could notice it
-	hidden   []bool         // by event: it has no row
-	switches []*Switch      // by event: the context switch before it, or nil
-	state    *ops.State     // locks and queues; after findSwitches, their final state
-	last     int            // index of the failed event, or -1
-	raced    [2]int         // indices of the racing events, or -1
-	cases    map[int]uint64 // by event of a select: the case it took
+	roles    []role          // by thread
+	values   bool            // the trace has the values of accesses
+	shared   []bool          // by event: another thread could notice it
+	hidden   []bool          // by event: it has no row
+	switches []*Switch       // by event: the context switch before it, or nil
+	state    *ops.State      // locks and queues; after findSwitches, their final state
+	last     int             // index of the failed event, or -1
+	raced    [2]int          // indices of the racing events, or -1
+	life     [2]int          // of the freed memory that was used: indices of the allocation and the free, or -1
+	over     trace.ThreadSet // threads that have ended; after findSwitches, by the end of the execution
+	cases    map[int]uint64  // by event of a select: the case it took
 }
 
 // failed reports whether event i is part of the failure.
@@ -157,6 +161,37 @@ func (b *builder) keepSpinning() {
 			b.shared[i] = true
 		}
 	}
+}
+
+// keepLifetime makes the view of a use of freed memory show the allocation and the free.
+func (b *builder) keepLifetime() {
+	end := &b.tr.Ending
+	if !end.UsesGoneMemory() {
+		return
+	}
+	b.life = [2]int{-1, -1}
+	if n := b.names.Block(end.Object, len(b.tr.Events)); n >= 0 && n < len(b.tr.Allocs) {
+		a := &b.tr.Allocs[n]
+		b.life = [2]int{a.Event, a.Freed}
+	} else { // allocated before main
+		b.life[1] = lastIndex(b.tr.Events[:max(b.last, 0)], func(e *trace.Event) bool { return e.Op == trace.OpFree && e.Object == end.Object })
+	}
+	for k, op := range [...]trace.Op{trace.OpMalloc, trace.OpFree} {
+		if i := b.life[k]; i >= 0 && i < len(b.tr.Events) && b.tr.Events[i].Op == op {
+			b.shared[i] = true
+		} else {
+			b.life[k] = -1
+		}
+	}
+}
+
+func lastIndex(events []trace.Event, is func(*trace.Event) bool) int {
+	for i := len(events) - 1; i >= 0; i-- {
+		if is(&events[i]) {
+			return i
+		}
+	}
+	return -1
 }
 
 // valuesKnown reports whether values were recorded. Targets that cannot observe them leave them

@@ -113,7 +113,7 @@ func (b *builder) waits() ([]Wait, int) {
 // for.
 func (b *builder) wait(w, before *trace.Waiter) Wait {
 	p := b.pendingOf(w)
-	at := b.places.locate(w.Site, w.Stack)
+	at := b.placeOf(&trace.Event{Thread: w.Thread, Op: w.Op, Site: w.Site, Stack: w.Stack})
 	out := Wait{Thread: w.Thread, Ready: w.Ready, Place: at.place, Stack: b.places.stacks[at.stack], Creator: -1}
 	for i := range b.tr.Events {
 		e := &b.tr.Events[i]

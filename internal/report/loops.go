@@ -42,7 +42,7 @@ func (b *builder) loops() []segment {
 	for i := range b.tr.Events {
 		e := &b.tr.Events[i]
 		f.steps[i] = step{thread: e.Thread, op: e.Op, site: e.Site, stack: e.Stack}
-		if b.failed(i) {
+		if b.failed(i) || i == b.life[0] || i == b.life[1] {
 			f.steps[i].unique = 1
 		}
 		if s := b.switches[i]; s != nil {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/ops"
@@ -10,7 +11,7 @@ import (
 )
 
 // findSwitches explains each context switch between scheduling points, as counted by trace.CostOf.
-// It leaves the final state of the locks in b.state.
+// It leaves the final state of the locks in b.state, and the threads that ended in b.over.
 func (b *builder) findSwitches() []*Switch {
 	events := b.tr.Events
 	out := make([]*Switch, len(events))
@@ -19,6 +20,9 @@ func (b *builder) findSwitches() []*Switch {
 	last := -1
 	for i := range events {
 		e := &events[i]
+		if ops.Does(e.Op) == ops.Finish {
+			b.over.Add(e.Thread)
+		}
 		if !isDecision(e) {
 			b.state.Apply(e)
 			continue
@@ -238,15 +242,25 @@ func (b *builder) waitText(p pending, t trace.ThreadID) string {
 	return "waits to " + p.brief
 }
 
+// hasEnded follows the name of a thread that ended with a lock held.
+const hasEnded = ", which has ended"
+
 // heldBy returns ` held by T2`, or "" if no thread other than t is known to hold o.
 func (b *builder) heldBy(o trace.Object, holder, t trace.ThreadID) string {
 	var names []string
+	add := func(t trace.ThreadID) {
+		name := ThreadText(t)
+		if b.over.Has(t) {
+			name += hasEnded
+		}
+		names = append(names, name)
+	}
 	for _, h := range b.state.Holders(o, t) {
-		names = append(names, ThreadText(h.Thread))
+		add(h.Thread)
 	}
 	_, itself := b.state.HoldOf(t, o)
 	if len(names) == 0 && !itself && holder >= 0 && holder != t {
-		names = []string{ThreadText(holder)}
+		add(holder)
 	}
 	switch {
 	case len(names) == 0 && (itself || holder == t && t >= 0):
@@ -256,5 +270,9 @@ func (b *builder) heldBy(o trace.Object, holder, t trace.ThreadID) string {
 	case len(names) > 4:
 		names = append(names[:3], fmt.Sprintf("%d others", len(names)-3))
 	}
-	return " held by " + strings.Join(names, ", ")
+	separator := ", "
+	if slices.ContainsFunc(names, func(s string) bool { return strings.Contains(s, ",") }) {
+		separator = "; "
+	}
+	return " held by " + strings.Join(names, separator)
 }

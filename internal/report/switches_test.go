@@ -47,6 +47,8 @@ func TestReasons(t *testing.T) {
 			"T1 waits for m held by T2"},
 		{"held by the same thread", "T1 3 lock m\nT2 4 yield\nwait T1 4 lock m T1\nwait T2 5 join T1\nfail deadlock",
 			"T1 waits for m held by the same thread"},
+		{"held by a thread that has ended", "T1 3 lock m\nT1 4 end\nT2 4 yield\nT0 5 yield\nwait T2 5 lock m T1\nwait T0 5 join T2\nfail deadlock",
+			"T2 waits for m held by T1, which has ended"},
 		{"once", "T1 3 once o 1\nT2 4 yield\nT1 5 yield\nwait T2 6 once o T1\nfail deadlock",
 			"T2 waits for o held by T1"},
 		{"barrier", "T1 3 barrier_wait b 1\nT2 4 yield\nwait T1 3 barrier_leave b\nfail deadlock",

@@ -204,6 +204,18 @@ type Wait struct {
 	Created int            `json:"created"`
 }
 
+// Sentence returns Text with the place, which is one of places.
+func (w *Wait) Sentence(places []Place) string {
+	if w.Place == 0 {
+		return w.Text
+	}
+	text := w.Text
+	if strings.HasSuffix(text, hasEnded) {
+		text += ","
+	}
+	return text + " at " + places[w.Place].Label
+}
+
 // Holder is a thread for which another one waits.
 type Holder struct {
 	Thread trace.ThreadID `json:"thread"`

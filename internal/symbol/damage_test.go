@@ -2,7 +2,7 @@ package symbol
 
 import (
 	"debug/elf"
-	"math"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -24,8 +24,7 @@ func TestDamagedDebugInfo(t *testing.T) {
 	} {
 		program := b.compile(t, "sample.c")
 		claims := claimsOf(t, program)
-		ask := func(path string) time.Duration {
-			start := time.Now()
+		ask := func(path string) {
 			tab := New([]trace.Module{{Path: path}}, Options{DebugDirs: []string{}})
 			for _, c := range claims {
 				if len(tab.Call(trace.MakeSite(0, c.offset))) == 0 {
@@ -34,7 +33,6 @@ func TestDamagedDebugInfo(t *testing.T) {
 				tab.Function(trace.MakeSite(0, c.offset))
 				tab.Global(0, c.offset, c.size).Type.Format(c.bits, c.size)
 			}
-			return time.Since(start)
 		}
 		whole, err := os.ReadFile(program)
 		if err != nil {
@@ -61,18 +59,10 @@ func TestDamagedDebugInfo(t *testing.T) {
 			if err := os.WriteFile(damaged, bytes, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			// No damage makes reading much slower than reading the whole file is. The
-			// machine may be busy, so a slow one is tried again.
-			ratio := math.Inf(1)
-			for range 5 {
-				intact := ask(program)
-				if ratio = min(ratio, float64(ask(damaged))/float64(intact)); ratio < 100 {
-					break
-				}
-			}
-			if ratio >= 100 {
-				t.Fatalf("%s with bytes of %s changed took %.0f times as long", b, s.Name, ratio)
-			}
+			// Reading an intact file takes milliseconds.
+			endless := time.AfterFunc(5*time.Minute, func() { panic(fmt.Sprintf("%s with bytes of %s changed takes for ever", b, s.Name)) })
+			ask(damaged)
+			endless.Stop()
 		}
 	}
 }

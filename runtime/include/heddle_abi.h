@@ -388,6 +388,7 @@ enum hd_plan_flags {
   HD_PLAN_HASTE    = 1u << 9, // Go tests: report no leak if a remaining goroutine may still continue
   HD_PLAN_VALUES   = 1u << 14, // with ACCESSES: every access of the execution with its value, repeated ones and those while no other thread exists included
   HD_PLAN_FUNCTIONS = 1u << 15, // with VALUES: function entries and exits
+  HD_PLAN_CYCLES   = 1u << 16, // C: a cycle of threads that wait for one another ends the execution at once, though other threads can go on
   HD_PLAN_WATCH    = 1u << 10, // find data races in place, and count the accesses of each memory instruction
 };
 

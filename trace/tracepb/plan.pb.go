@@ -46,6 +46,7 @@ type Plan struct {
 	Delays        uint32                 `protobuf:"varint,15,opt,name=delays,proto3" json:"delays,omitempty"` // schedule.Delays
 	Spurious      bool                   `protobuf:"varint,16,opt,name=spurious,proto3" json:"spurious,omitempty"`
 	Haste         bool                   `protobuf:"varint,17,opt,name=haste,proto3" json:"haste,omitempty"`
+	Cycles        bool                   `protobuf:"varint,40,opt,name=cycles,proto3" json:"cycles,omitempty"`
 	Record        bool                   `protobuf:"varint,18,opt,name=record,proto3" json:"record,omitempty"`
 	Accesses      bool                   `protobuf:"varint,19,opt,name=accesses,proto3" json:"accesses,omitempty"`
 	MaxAccesses   int64                  `protobuf:"zigzag64,20,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"`
@@ -223,6 +224,13 @@ func (x *Plan) GetSpurious() bool {
 func (x *Plan) GetHaste() bool {
 	if x != nil {
 		return x.Haste
+	}
+	return false
+}
+
+func (x *Plan) GetCycles() bool {
+	if x != nil {
+		return x.Cycles
 	}
 	return false
 }
@@ -1097,7 +1105,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xb3\a\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xcb\a\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -1120,6 +1128,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x06delays\x18\x0f \x01(\rR\x06delays\x12\x1a\n" +
 	"\bspurious\x18\x10 \x01(\bR\bspurious\x12\x14\n" +
 	"\x05haste\x18\x11 \x01(\bR\x05haste\x12\x16\n" +
+	"\x06cycles\x18( \x01(\bR\x06cycles\x12\x16\n" +
 	"\x06record\x18\x12 \x01(\bR\x06record\x12\x1a\n" +
 	"\baccesses\x18\x13 \x01(\bR\baccesses\x12!\n" +
 	"\fmax_accesses\x18\x14 \x01(\x12R\vmaxAccesses\x12#\n" +

@@ -3,6 +3,7 @@ package interactive
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/term"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/internal/testing/reporttest"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -390,21 +392,26 @@ func TestRun(t *testing.T) {
 
 // A step in an execution of 100,000 events draws the screen, not the execution: it takes a small
 // part of the time that laying out everything takes.
-func TestLongExecution(t *testing.T) {
+func TestSpeedLongExecution(t *testing.T) {
+	need.Speed(t)
 	tr, names := reporttest.Random(t, 1, 8, 100_000)
 	v := report.Build(tr, names, report.Options{})
-	began := time.Now()
-	r := newReader(t, v, 120, 40)
-	r.press("a")
-	all := time.Since(began)
-	const steps = 50
-	began = time.Now()
-	for range steps {
-		r.press("j")
+	best := math.Inf(1)
+	for range need.Tries {
+		began := time.Now()
+		r := newReader(t, v, 120, 40)
+		r.press("a")
+		all := time.Since(began)
+		const steps = 50
+		began = time.Now()
+		for range steps {
+			r.press("j")
+		}
+		step := time.Since(began) / steps
+		t.Logf("%d rows: layout %v, step %v", len(r.m.rows), all, step)
+		if best = min(best, step.Seconds()/all.Seconds()); best <= 0.1 {
+			return
+		}
 	}
-	step := time.Since(began) / steps
-	t.Logf("%d rows: layout %v, step %v", len(r.m.rows), all, step)
-	if step > all/10 {
-		t.Errorf("a step takes %v, laying out %d rows %v", step, len(r.m.rows), all)
-	}
+	t.Errorf("a step takes %.2f times as long as the layout of all rows", best)
 }

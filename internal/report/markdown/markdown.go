@@ -239,7 +239,7 @@ func (d *document) stacks() {
 		if i == f.Ring && f.Ring > 0 {
 			lines = append(lines, "Besides:")
 		}
-		add(w.Text+at(w.Place), w.Stack)
+		add(w.Sentence(d.v.Places), w.Stack)
 		if w.Created != 0 {
 			lines = append(lines, "  started by "+report.ThreadText(w.Creator)+at(w.Created))
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/internal/testing/reporttest"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -534,18 +536,29 @@ func (b *browser) timing() (paint, step float64) {
 	return paint, step
 }
 
-// A page of 100,000 events is usable: a step takes at most so much longer than in one of 1,000.
-func TestLarge(t *testing.T) {
+// In a page of 100,000 events a step takes at most so much longer than in one of 1,000.
+func TestSpeedLarge(t *testing.T) {
+	need.Speed(t)
 	small := open(t, large(t, 1000), "", 1400, 900)
-	_, quick := small.timing()
-	small.close()
+	defer small.close()
 	b := open(t, large(t, 100_000), "", 1400, 900)
 	defer b.close()
-	_, step := b.timing()
-	t.Logf("a step takes %.2f ms, of 1,000 events %.2f ms", step, quick)
-	if step > 12*max(quick, 0.5) {
-		t.Errorf("a step takes %.2f ms, of 1,000 events %.2f ms", step, quick)
+	best := math.Inf(1)
+	for range need.Tries {
+		_, quick := small.timing()
+		_, step := b.timing()
+		t.Logf("a step takes %.2f ms, of 1,000 events %.2f ms", step, quick)
+		if best = min(best, step/max(quick, 0.5)); best <= 12 {
+			return
+		}
 	}
+	t.Errorf("a step takes %.1f times as long as in a page of 1,000 events", best)
+}
+
+// A page of 100,000 events is usable.
+func TestLarge(t *testing.T) {
+	b := open(t, large(t, 100_000), "", 1400, 900)
+	defer b.close()
 	if n := eval[int](b, `document.querySelectorAll('.row').length`); n > 200 {
 		t.Errorf("%d rows have elements", n)
 	}

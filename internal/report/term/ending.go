@@ -42,7 +42,7 @@ func (d *drawing) ending() {
 }
 
 func (d *drawing) wait(w report.Wait) {
-	d.text(w.Text+d.at(w.Place), plain, "  ")
+	d.text(w.Sentence(d.v.Places), plain, "  ")
 	if w.Created != 0 {
 		d.text("started by "+report.ThreadText(w.Creator)+d.at(w.Created), faint, "    ")
 	}

@@ -132,6 +132,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 			MaxSteps:     opts.MaxSteps,
 			Delays:       opts.Delays,
 			Record:       true,
+			Cycles:       len(in.Trace.Ending.Cycle) > 0,
 			ExpectStatus: in.Trace.Header.ExpectStatus,
 		},
 		header:  in.Trace.Header,

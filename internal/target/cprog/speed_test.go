@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -82,13 +83,14 @@ func spawn(t testing.TB, source string, n int) time.Duration {
 
 // An execution under heddle costs a small part of starting the program. How small depends on the kernel: on Linux 6.18,
 // which starts 1,300 processes/s where earlier ones started 800, it was 57 to 81 times in 15 measurements of a busy machine.
-func TestExecutionsAgainstSpawning(t *testing.T) {
+func TestSpeedAgainstSpawning(t *testing.T) {
+	need.Speed(t)
 	const spawns = 40
 	source := testProgram("bench/five_threads.c")
 	tg := start(t, compile(t, source))
 	measure(t, tg, schedule.Plan{Policy: schedule.Random, Repeat: 1000})
 	best := 0.0
-	for range 15 { // the machine may be busy: the best of several, taken in turn
+	for range need.Tries {
 		s := measure(t, tg, schedule.Plan{Policy: schedule.Random, Repeat: 20000})
 		spawned := 200 / spawn(t, source, 200).Seconds()
 		ratio := s.perSecond() / spawned
@@ -102,7 +104,8 @@ func TestExecutionsAgainstSpawning(t *testing.T) {
 
 // Choosing, switching and doing one operation costs a small part of what the kernel needs
 // to hand over between two threads.
-func TestPointAgainstHandOver(t *testing.T) {
+func TestSpeedAgainstHandOver(t *testing.T) {
+	need.Speed(t)
 	tg := start(t, compile(t, testProgram("bench/long_execution.c")))
 	dir := t.TempDir()
 	bin := dir + "/hand_over"
@@ -110,7 +113,7 @@ func TestPointAgainstHandOver(t *testing.T) {
 		t.Fatalf("gcc: %v\n%s", err, b)
 	}
 	best := 0.0
-	for range 15 { // the machine may be busy: the best of several, taken in turn
+	for range need.Tries {
 		s := measure(t, tg, schedule.Plan{Policy: schedule.Random, Repeat: 10})
 		b, err := exec.Command("taskset", "-c", "0", bin).Output()
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/internal/testing/ipctest"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -547,9 +548,10 @@ func TestTrace(t *testing.T) {
 }
 
 // The start of a process is hidden behind the execution before it.
-func TestSpareHidesTheStart(t *testing.T) {
+func TestSpeedSpare(t *testing.T) {
+	need.Speed(t)
 	best := 1.0
-	for range 5 { // the machine may be busy
+	for range need.Tries {
 		began := time.Now()
 		tg := start(t, "slow") // 300 ms
 		run(t, tg, schedule.Plan{})

@@ -212,7 +212,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		})
 	}
 	if e.Kind == trace.Deadlock {
-		e.Cycle = cycle(e.Waiters)
+		e.Cycle = trace.CycleOf(e.Waiters)
 	}
 	if e.Kind == trace.Diverged {
 		o.Diverged = divergence(prog, p, r)
@@ -251,29 +251,4 @@ func divergence(prog Program, p *schedule.Plan, r *abi.Result) *schedule.Diverge
 		d.Met.Site = prog.Site(r.Pc)
 	}
 	return d
-}
-
-// cycle returns threads that wait for one another in a cycle, starting with the lowest.
-func cycle(waiters []trace.Waiter) []trace.ThreadID {
-	next := map[trace.ThreadID]trace.ThreadID{}
-	for _, w := range waiters {
-		if w.Holder >= 0 {
-			next[w.Thread] = w.Holder
-		}
-	}
-	for _, w := range waiters {
-		seen := []trace.ThreadID{w.Thread}
-		for at := w.Thread; ; {
-			n, ok := next[at]
-			if !ok || len(seen) > len(waiters) {
-				break
-			}
-			if n == w.Thread {
-				return seen
-			}
-			seen = append(seen, n)
-			at = n
-		}
-	}
-	return nil
 }

@@ -79,6 +79,9 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	if p.Haste {
 		h.Flags |= abi.PlanHaste
 	}
+	if p.Cycles {
+		h.Flags |= abi.PlanCycles
+	}
 	if p.Spurious {
 		h.Flags |= abi.PlanSpurious
 	}

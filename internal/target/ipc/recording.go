@@ -61,7 +61,9 @@ type recording struct {
 	allocs   []trace.Alloc
 	live     map[trace.Object]int // of allocs
 	told     map[trace.Object]int // of allocs, by a block record
-	waiting  []abi.Local          // places in stacks, sent before the event they belong to
+	freed    map[trace.Object]freed
+	began    []trace.ThreadSet // of allocs: the threads that were enabled, if the allocation is not among the events
+	waiting  []abi.Local       // places in stacks, sent before the event they belong to
 	locals   []trace.Local
 	types    []abi.Type
 	typeOf   map[uint64]string // names of types, by object; empty for an object reported with two types
@@ -81,7 +83,7 @@ type recording struct {
 func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.Event) *recording {
 	r := &recording{
 		prog: prog, watcher: p.Watcher, events: events[:0],
-		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, told: map[trace.Object]int{}, typeOf: map[uint64]string{}, sparse: !p.Accesses, values: p.Values,
+		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, told: map[trace.Object]int{}, freed: map[trace.Object]freed{}, typeOf: map[uint64]string{}, sparse: !p.Accesses, values: p.Values,
 		mallocs: p.Accesses || p.Watcher != nil,
 	}
 	r.most, r.show = maxAccesses(p, memory)
@@ -199,30 +201,42 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 			r.sparse, r.cut = true, true
 		}
 	}
+	failed := extra && ev.Result < 0
+	drop := r.sparse && !failed && (ev.Op == trace.OpMalloc || extra)
 	switch ev.Op {
 	case trace.OpMalloc:
 		if ev.Allocates() {
+			if drop {
+				ev.Enabled = r.enabled(a, words)
+			}
 			r.alloc(ev)
 		}
 	case trace.OpFree:
+		if drop {
+			ev.Enabled = r.enabled(a, words)
+			r.freed[ev.Object] = freed{*ev, len(r.events)}
+		}
 		if n, ok := r.live[ev.Object]; ok {
 			r.allocs[n].Freed = len(r.events)
 			delete(r.live, ev.Object)
 		}
 	}
-	if r.sparse && (ev.Op == trace.OpMalloc || extra) {
+	if drop {
 		return
 	}
-	if ev.Flags&trace.FlagNoDecision != 0 && len(words) == 0 {
-		ev.Enabled = r.who.alone(a.Enabled)
-	} else {
-		ev.Enabled = r.who.set(a.Enabled, words)
-	}
+	ev.Enabled = r.enabled(a, words)
 	if len(r.events) == cap(r.events) {
 		// Long recordings grow by doubling: append's quarters would copy each event four times.
 		r.events = slices.Grow(r.events, max(len(r.events), r.expected, 1<<10))
 	}
 	r.events = append(r.events, *ev)
+}
+
+func (r *recording) enabled(a *abi.Event, words []uint64) trace.ThreadSet {
+	if trace.Flags(a.Flags)&trace.FlagNoDecision != 0 && len(words) == 0 {
+		return r.who.alone(a.Enabled)
+	}
+	return r.who.set(a.Enabled, words)
 }
 
 // maxAllocs bounds the heap blocks that are named by their allocation; later ones are not.
@@ -233,13 +247,13 @@ func (r *recording) alloc(ev *trace.Event) {
 		delete(r.live, ev.Object)
 		return
 	}
-	r.allocated(trace.Alloc{Object: ev.Object, Size: ev.Bytes(), Thread: ev.Thread, Site: ev.Site, Stack: ev.Stack})
+	r.allocated(trace.Alloc{Object: ev.Object, Size: ev.Bytes(), Thread: ev.Thread, Site: ev.Site, Stack: ev.Stack}, ev.Enabled)
 }
 
-func (r *recording) allocated(a trace.Alloc) {
+func (r *recording) allocated(a trace.Alloc, began trace.ThreadSet) {
 	a.Event, a.Freed = len(r.events), -1
 	r.live[a.Object] = len(r.allocs)
-	r.allocs = append(r.allocs, a)
+	r.allocs, r.began = append(r.allocs, a), append(r.began, began)
 }
 
 // block adds a heap block that the runtime reports because there is a race on it.
@@ -257,7 +271,7 @@ func (r *recording) block(b abi.Block) {
 		}
 	}
 	r.told[a.Object] = len(r.allocs)
-	r.allocated(a)
+	r.allocated(a, trace.ThreadSet{})
 }
 
 // showWatcher shows an event to the watcher. extra marks one that is not a scheduling point of the
@@ -308,8 +322,61 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 		tr.Threads = append(tr.Threads, thread)
 	}
 	tr.Events = r.take()
+	if r.sparse && r.watch == nil {
+		r.addLifetime(tr)
+	}
 	tr.Modules = r.prog.Modules() // including those loaded during the execution
 	return tr
+}
+
+// freed is a free that is not among the events, and the event before which it happened.
+type freed struct {
+	event trace.Event
+	at    int
+}
+
+// addLifetime adds the allocation and the free of the freed memory that the program used, if the recording dropped
+// them.
+func (r *recording) addLifetime(tr *trace.Trace) {
+	o, n, ok := tr.Gone()
+	if !ok {
+		return
+	}
+	f, dropped := r.freed[o]
+	dropped = dropped && (n < 0 || tr.Allocs[n].Freed == f.at)
+	if n >= 0 && r.began[n].Len() > 0 {
+		a := tr.Allocs[n]
+		insert(tr, a.Event, &trace.Event{
+			Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Value: a.Size >> 32,
+			Flags: trace.FlagNoDecision, Stack: a.Stack, Enabled: r.began[n],
+		})
+		tr.Allocs[n].Event = a.Event
+		f.at++
+	}
+	if dropped {
+		insert(tr, f.at, &f.event)
+		if n >= 0 {
+			tr.Allocs[n].Freed = f.at
+		}
+	}
+}
+
+// insert makes e event number at.
+func insert(tr *trace.Trace, at int, e *trace.Event) {
+	tr.Events = slices.Insert(tr.Events, at, *e)
+	for i := range tr.Allocs {
+		if a := &tr.Allocs[i]; a.Event >= at {
+			a.Event++
+		}
+		if a := &tr.Allocs[i]; a.Freed >= at {
+			a.Freed++
+		}
+	}
+	for i := range tr.Locals {
+		if l := &tr.Locals[i]; l.Event >= at {
+			l.Event++
+		}
+	}
 }
 
 // take returns the events. A short list is copied, so that its buffer serves the next execution.

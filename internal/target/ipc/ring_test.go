@@ -53,22 +53,14 @@ func TestRingWakes(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		r.Put(1, []byte("x"))
 	}()
-	const whole = time.Minute // a wait that is not cut short
-	began := time.Now()
-	r.Wait(whole)
-	if _, _, ok := r.Next(); !ok || time.Since(began) > whole/2 {
-		t.Errorf("after %v: a record %t", time.Since(began), ok)
+	r.Wait(time.Hour)
+	if _, _, ok := r.Next(); !ok {
+		t.Error("woken without a record")
 	}
-	began = time.Now()
-	r.Wait(whole)
-	if time.Since(began) > whole/2 {
-		t.Error("it waited though a record was there")
-	}
+	r.Wait(time.Hour) // the record has not been released
 	r.Release()
-	const short = 30 * time.Millisecond
-	began = time.Now()
-	r.Wait(short)
-	if d := time.Since(began); d < short*2/3 {
-		t.Errorf("a wait of %v took %v", short, d)
+	r.Wait(30 * time.Millisecond)
+	if _, _, ok := r.Next(); ok {
+		t.Error("a record after all were released")
 	}
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <unwind.h>
+#include "core/cancellation.h"
 #include "core/carrier.h"
 #include "core/event.h"
 #include "core/modules.h"
@@ -11,6 +12,7 @@
 #include "core/run.h"
 #include "core/sched.h"
 #include "core/stacks.h"
+#include "core/threads.h"
 
 // ---- the failing thread's stack
 struct walk { uint64_t pc[128]; uint32_t n; bool from_found; uint64_t from; };
@@ -132,6 +134,20 @@ static uint32_t holder(const struct hd_thread *u, uint64_t *object) {
   const struct hd_operation *o = hd_operations[u->pend.op];
   *object = u->pend.obj;
   return o->holder ? o->holder(u, object) : 0;
+}
+
+// A signal handler or a cancellation might end one of the waits: then it counts only once no thread can go on.
+void hd_deadlock_look(struct hd_thread *t) {
+  if (hd.handlers) return;
+  const struct hd_thread *u = t;
+  for (uint32_t left = hd.nlive; left--;) {
+    uint64_t object;
+    if (!u || u->fires || !u->wait.on || hd_has(&hd.enabled, u->index) || (u->wait.timed && !u->wait.timed_out) || u->cancel & HD_CANCEL_ASYNC) return;
+    uint32_t number = holder(u, &object);
+    if (!number) return;
+    u = hd_thread_numbered(number - 1);
+    if (u == t) hd_end(HD_OUT_DEADLOCK, 0, t->pend.pc, t->pend.obj, hd_waits_described());
+  }
 }
 
 static void report_waiters(void) {

@@ -10,6 +10,8 @@ _Noreturn HD_COLD void hd_cut(uint64_t pc, uint64_t object); // the controller a
 _Noreturn HD_COLD void hd_misuse(uint64_t pc, uint64_t object, const char *msg);
 _Noreturn HD_COLD void hd_unsupported(const char *what);
 HD_COLD void hd_require_isolation(uint32_t isolation, const char *what); // ends the execution if its isolation is weaker
+// Ends the execution if t's wait closes a cycle of waits that nothing ends.
+void hd_deadlock_look(struct hd_thread *t);
 const char *hd_waits_described(void);              // describes what blocked threads wait for; NULL: nothing to add
 uint64_t hd_word_at(uint64_t addr, uint32_t size); // reads memory that may be unmapped; 0 if it is
 uint32_t hd_owner_at(uint64_t addr);               // reads a thread number + 1 at addr; 0 if overwritten or unmapped

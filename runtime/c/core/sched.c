@@ -86,7 +86,10 @@ void hd_point(struct hd_thread *t) {
   for (bool again = false;; again = true) { // after a detour t is at the same operation
     count_point(t);
     if (HD_UNLIKELY(hd.npending)) hd_owe(t);
-    if (t->wait.on && !hd_enabled(t)) hd_del(&hd.enabled, t->index);
+    if (t->wait.on && !hd_enabled(t)) {
+      hd_del(&hd.enabled, t->index);
+      if (HD_UNLIKELY(hd.plan.flags & HD_PLAN_CYCLES)) hd_deadlock_look(t);
+    }
     hd_policy_arrive(t);
     if (HD_UNLIKELY(hd.plan.nholds) && !again) hd_holds_arrive(t);
     struct hd_thread *next = choose();

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include "core/event.h"
 #include "core/modules.h"
 #include "core/outcome.h"
 #include "core/own_memory.h"
@@ -13,6 +14,7 @@
 #include "core/run.h"
 #include "core/sched.h"
 #include "core/stacks.h"
+#include "memory/access.h"
 #include "memory/heap.h"
 
 enum {
@@ -168,12 +170,13 @@ void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc) {
 }
 
 // An overflow may have overwritten the header, and p may point anywhere: hd_heap_free reports both.
-uint64_t hd_heap_size(void *p) {
+bool hd_heap_live(void *p) {
   uint64_t off = (uintptr_t)p - hd_heap_base;
-  if (!hd_heap_owns((uintptr_t)p) || off % 16 || off < 16 || hd_heap_shadow[off / 16 - 1] != HD_SH_HEADER) return 0;
+  if (!hd_heap_owns((uintptr_t)p) || off % 16 || off < 16 || hd_heap_shadow[off / 16 - 1] != HD_SH_HEADER) return false;
   const struct header *h = (struct header *)p - 1;
-  return h->state == LIVE && off < heap.used && h->size <= heap.used - off ? h->size : 0;
+  return h->state == LIVE && off < heap.used && h->size <= heap.used - off;
 }
+uint64_t hd_heap_size(void *p) { return hd_heap_live(p) ? ((struct header *)p - 1)->size : 0; }
 
 // Returns the start of the block that contains an offset, 0 if no block does.
 static uint64_t block_of(uint64_t off) {
@@ -208,7 +211,15 @@ void hd_heap_free(void *p, uint64_t pc) {
 }
 
 void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc) {
-  (void)size;
+  if (!hd.open && hd.record && (hd.accesses || !hd.watcher)) { // a scheduling point is sent by hd_commit_failed
+    static const uint16_t ops[2][2] = { { HD_OP_READ_RANGE, HD_OP_READ }, { HD_OP_WRITE_RANGE, HD_OP_WRITE } };
+    hd_profiles(); // it is sent in any case
+    hd_pend(hd.cur, ops[write][size <= 16 && !(size & (size - 1))], pc, a);
+    hd.cur->pend.size = size;
+    for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+    hd_event(hd.cur, 0, -1, HD_EV_NODECISION);
+    hd_event_forget(); // it never happens
+  }
   uint64_t off = block_of(a - hd_heap_base);
   hd_misuse(pc, off ? hd_heap_base + off : a, write ? "write to freed memory" : "read of freed memory");
 }

@@ -8,6 +8,7 @@
 void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc);
 void hd_heap_free(void *p, uint64_t pc);
 uint64_t hd_heap_size(void *p);         // usable bytes, 0 if p is not a block in use
+bool hd_heap_live(void *p);             // p is a block in use
 // Records that t allocated the block at pc, for hd_heap_tell.
 void hd_heap_born(void *p, struct hd_thread *t, uint64_t pc);
 void hd_heap_tell(uint64_t addr);       // sends the block that contains addr, if its allocation was recorded

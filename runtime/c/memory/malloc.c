@@ -24,7 +24,7 @@ enum owner { PROGRAM, RUNTIME, OTHERS };
 // Records an event that tells the analyses where a block's lifetime begins or ends. It is not a
 // scheduling point; free is one only if an access was found to race with it.
 // owner: who called for the block. OTHERS: it does not lie in the runtime's heap. error: the call has allocated nothing,
-// and returns p. The event's size has 32 bits; the value has those above.
+// and returns p; or -1: it frees nothing. The event's size has 32 bits; the value has those above.
 static void note(uint16_t op, void *p, uint64_t size, int error, uint64_t pc, enum owner owner) {
   if (HD_LIKELY(!hd.record && !hd.watcher) || !hd_active()) return;
   struct hd_thread *t = hd.cur;
@@ -70,7 +70,7 @@ void hd_release(void *p, uint64_t pc) {
     hd_progress(t);
     hd_commit(t, hd_heap_size(p) >> 32, 0);
   } else if (hd_active() && hd_heap_owns((uintptr_t)p) && !hd_access_exempts(pc)) {
-    note(HD_OP_FREE, p, hd_heap_size(p), 0, pc, PROGRAM);
+    note(HD_OP_FREE, p, hd_heap_size(p), hd_heap_live(p) ? 0 : -1, pc, PROGRAM);
   }
   if (hd_active()) hd_event_settle();
   hd_heap_free(p, pc);

@@ -373,6 +373,7 @@ const (
 	hdPlanHaste     = 512
 	hdPlanValues    = 16384
 	hdPlanFunctions = 32768
+	hdPlanCycles    = 65536
 	hdPlanWatch     = 1024
 )
 
