@@ -25,6 +25,10 @@ func (x *execution) waiters() []trace.Waiter {
 			w.Object = o.bar.object
 		case o.word != nil:
 			w.Object = o.word.object
+		case o.rw != nil:
+			w.Object = o.rw.object
+		case o.once != nil:
+			w.Object = o.once.object
 		}
 		if h := waitsFor(t); h != nil {
 			w.Holder = h.id
@@ -39,6 +43,10 @@ func waitsFor(t *Thread) *Thread {
 	switch o := &t.next; o.op {
 	case trace.OpMutexLock:
 		return o.lock.holder
+	case trace.OpRwlockRdlock, trace.OpRwlockWrlock:
+		return o.rw.writer
+	case trace.OpOnceBegin:
+		return o.once.runs
 	case trace.OpCondWake:
 		if t.granted {
 			return o.lock.holder
