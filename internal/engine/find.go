@@ -154,6 +154,8 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 		r.Outcome = Unreproduced
 	case err == nil && s.opts.Races == RacesFail && len(r.RacesUnconfirmed) > 0:
 		r.Outcome = Unconfirmed
+	case err == nil && !r.Instrumented && !s.opts.SyncOnly && r.Ended != Sequential:
+		r.Outcome = Unhooked
 	case err == nil:
 		r.Outcome = Nothing
 	case ctx.Err() != nil:

@@ -17,6 +17,7 @@ const (
 	Unreproduced Result = "unreproduced" // executions failed, and none failed again when run again
 	Unconfirmed  Result = "unconfirmed"  // races are failures, and were seen, but a library may order them (Report.RacesUnconfirmed)
 	Unfinished   Result = "unfinished"   // no failure was found, and heddle ended executions before they were over (Report.Unfinished)
+	Unhooked     Result = "unhooked"     // nothing was found, and no access to memory was seen: the program calls no access hooks
 	Interrupted  Result = "interrupted"  // the context ended first
 	Failed       Result = "error"        // heddle failed; the error says why
 )

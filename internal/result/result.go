@@ -153,7 +153,7 @@ func Of(r *engine.Report) Find {
 		out.Outcome = Found
 	case r.Outcome == engine.Interrupted && r.Executions > 0:
 		out.Outcome = Interrupted
-	case r.Executions == 0, r.Outcome == engine.Unfinished, r.Outcome == engine.Unreproduced, r.Outcome == engine.Unconfirmed:
+	case r.Executions == 0, r.Outcome == engine.Unfinished, r.Outcome == engine.Unreproduced, r.Outcome == engine.Unconfirmed, r.Outcome == engine.Unhooked:
 		out.Outcome = Unfinished
 	case r.Outcome == engine.OnlyIgnored:
 		out.Outcome = Ignored

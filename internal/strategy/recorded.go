@@ -43,8 +43,8 @@ type decision struct {
 	others []schedule.Step
 	yields bool
 	free   bool // the operation never blocks
-	// What the operation did to a lock that one thread can hold, or to a thread.
-	releases, acquires, finishes, joins bool
+	// What the operation did to a lock that one thread can hold, or to a thread: it began or ended (lives), or was joined.
+	releases, acquires, lives, joins bool
 }
 
 // recorded is a recorded execution.
@@ -89,7 +89,7 @@ func free(spec *ops.Spec, e *trace.Event) bool {
 // is not free before it is released, and a thread is not joined before it ends. An operation that
 // returns without the lock or the thread when it cannot have it is not enabled by either.
 func (d *decision) enables(later *decision) bool {
-	return d.releases && later.acquires || d.finishes && later.joins
+	return d.releases && later.acquires || d.lives && later.joins
 }
 
 func (d *decision) thread() int { return int(d.step.Thread) }
@@ -155,7 +155,7 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 		lock := (spec.Of == ops.Mutex || spec.Of == ops.RWLock) && e.Op < trace.OpGo
 		x.releases = lock && spec.Does == ops.Release && spec.Done(e) || e.Op == trace.OpCondWait && e.Result == 0
 		x.acquires = lock && spec.Does == ops.Acquire && spec.Blocks == ops.UntilFree && !spec.Deadline && spec.Done(e)
-		x.finishes = spec.Does == ops.Finish
+		x.lives = spec.Does == ops.Start || spec.Does == ops.Finish || leaves(t, e)
 		x.joins = spec.Does == ops.Join && waits(e) && e.Result == 0
 		for id := range e.Enabled.All() {
 			if n := of(id); n >= 0 {

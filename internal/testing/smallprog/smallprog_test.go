@@ -16,6 +16,7 @@ import (
 var (
 	from     = flag.Uint64("from", 0, "seed of the first program")
 	most     = flag.Int("most", 2000, "executions of a search")
+	only     = flag.String("only", "", "the strategy to run; all if empty")
 	programs = flag.Int("programs", 0, "number of programs; 0 for the few of the ordinary suite")
 )
 
@@ -68,6 +69,9 @@ func compare(t *testing.T, p *Program, tg func() target.Target, most int, counts
 	counts["programs"]++
 	counts["outcomes"] += len(want)
 	for name, s := range exhaustive() {
+		if *only != "" && name != *only {
+			continue
+		}
 		saw, executions, done := search(t, s, tg(), most)
 		c, _ := s.Coverage()
 		counts[name+" executions"] += executions
