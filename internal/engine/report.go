@@ -65,6 +65,9 @@ type Report struct {
 	// RacesIncomplete says why Races may lack races of recorded executions; empty if all accesses
 	// of those were checked.
 	RacesIncomplete string `json:"races_incomplete,omitempty"`
+	// Relaxed is nil if every atomic that was performed was sequentially consistent and could not fail
+	// spuriously.
+	Relaxed *Relaxed `json:"relaxed,omitempty"`
 	// RacesUnconfirmed are the libraries that may order the accesses of Races (Options.Untold).
 	RacesUnconfirmed []string `json:"races_unconfirmed,omitempty"`
 	// Sequential means that the first execution is the only possible one, so no other was run; see
