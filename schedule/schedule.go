@@ -166,7 +166,7 @@ type Outcome struct {
 	Watched     *Watched     // if Plan.Watch; nil if the program had to be killed
 	Holds       []HoldCount  // of each of Plan.Holds; nil if the program had to be killed
 	// Relaxed are the atomics whose weaker behaviours are not executed, of all executions of the process so far.
-	// Outcomes share the slice. RelaxedCut says that there are more.
+	// Outcomes share the slice. RelaxedCut says that some are missing.
 	Relaxed    []Relaxed
 	RelaxedCut bool
 	// External says that the execution waited for something that heddle does not control,

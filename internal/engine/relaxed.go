@@ -16,7 +16,7 @@ type Relaxed struct {
 	// compare-exchanges that may fail spuriously.
 	Lines     int `json:"lines"`
 	WeakLines int `json:"weak_lines,omitempty"`
-	// More says that there are others.
+	// More says that some are not counted.
 	More bool `json:"more,omitempty"`
 }
 

@@ -40,13 +40,16 @@ func (x *execution) waiters() []trace.Waiter {
 
 // waitsFor returns the thread that another one waits for, or nil if it could be any.
 func waitsFor(t *Thread) *Thread {
-	switch o := &t.next; o.op {
+	o := &t.next
+	if o.rw != nil {
+		return o.rw.writer
+	}
+	if o.once != nil {
+		return o.once.runs
+	}
+	switch o.op {
 	case trace.OpMutexLock:
 		return o.lock.holder
-	case trace.OpRwlockRdlock, trace.OpRwlockWrlock:
-		return o.rw.writer
-	case trace.OpOnceBegin:
-		return o.once.runs
 	case trace.OpCondWake:
 		if t.granted {
 			return o.lock.holder

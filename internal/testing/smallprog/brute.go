@@ -88,8 +88,11 @@ func (p *Program) deadlock(s *state) string {
 	for t := range p.Threads {
 		if s.threads[t].stage == alive {
 			code := p.Threads[t][s.threads[t].at].Code
-			if code == PipeRead {
-				code = EventRead // a trace does not tell them apart
+			switch code { // as in Outcome, which does not tell them apart
+			case PipeRead:
+				code = EventRead
+			case ReadLock:
+				code = WriteLock
 			}
 			in = append(in, string(code))
 		}

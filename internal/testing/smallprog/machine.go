@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/testing/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -153,11 +154,10 @@ func (r *run) body(me int) func(*simprog.Thread) {
 	}
 }
 
-// waits are the instructions in which threads wait, by the operation that is pending.
-var waits = map[trace.Op]Code{
-	trace.OpMutexLock: Lock, trace.OpRwlockRdlock: ReadLock, trace.OpRwlockWrlock: WriteLock, trace.OpCondWake: Wait,
-	trace.OpSemWait: Down, trace.OpBarrierLeave: Arrive, trace.OpOnceBegin: Once, trace.OpThreadJoin: Join,
-	trace.OpFutexWakeup: FutexWait, trace.OpFdRead: EventRead,
+// waits are the instructions in which threads wait, by what they wait for.
+var waits = map[ops.Family]Code{
+	ops.Mutex: Lock, ops.RWLock: WriteLock, ops.Condition: Wait, ops.Semaphore: Down, ops.Barrier: Arrive, ops.Once: Once,
+	ops.Thread: Join, ops.Futex: FutexWait, ops.Descriptor: EventRead,
 }
 
 // Outcome is the outcome of an execution, as Enumerate names it.
@@ -173,7 +173,7 @@ func Outcome(o *schedule.Outcome) string {
 	case e.Kind == trace.Deadlock:
 		var in []string
 		for _, w := range e.Waiters {
-			c, ok := waits[w.Op]
+			c, ok := waits[ops.Of(w.Op).Of]
 			if !ok {
 				c = '?'
 			}

@@ -1,6 +1,6 @@
 // Package smallprog generates small concurrent programs over all kinds of synchronisation, enumerates
 // their outcomes by brute force, and runs them on the simulated machine and, through one C program that
-// interprets them, on the C runtime. Tests compare what an exhaustive search saw with all that there is.
+// interprets them, on the C runtime. Tests compare what an exhaustive search saw with these outcomes.
 //
 // A program is a few threads, each with a few instructions over a few shared objects. An instruction
 // that makes no sense in a thread's state, such as the unlock of a lock that the thread does not hold,

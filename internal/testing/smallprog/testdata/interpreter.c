@@ -32,7 +32,7 @@ static unsigned joined; // by main
 static int shown;
 static __thread int target; // of the once
 
-// What is not the program's own is not instrumented: it is no part of the comparison.
+// What is not the program's own is not instrumented, and so does not change the comparison.
 #define PLAIN __attribute__((no_sanitize("thread"), noinline))
 
 PLAIN static void put(int me, char c) { if (noted[me] < NOTES - 1) notes[me][noted[me]++] = c; }
