@@ -42,7 +42,7 @@ var layers = [][]string{
 	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
 	{"internal/testing/bench", "internal/testing/handmade"},
 	{"internal/testing/controllerbench", "internal/testing/ctriggerbench", "internal/testing/endingsbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"},
-	{"internal/testing/contract", "internal/testing/goprograms"},
+	{"internal/testing/contract", "internal/testing/goprograms", "internal/testing/smallprog"},
 	{"cmd/heddle", "internal/abi/gen", "internal/docsite/build", "internal/ops/gen", "internal/report/page/gen"}, // commands: no package can import them
 }
 

@@ -145,12 +145,20 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 		Version: CodecVersion, Index: uint32(o.Index),
 		Ending: trace.EndingToProto(&o.Ending), Output: o.Ending.Output,
 		Signature: o.Signature, Points: uint32(o.Points), Switches: uint32(o.Switches), Preemptions: uint32(o.Preemptions),
-		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), FairAt: uint32(o.FairAt), External: o.External, Shared: o.Shared, Random: o.Random, Unordered: o.Unordered,
+		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), FairAt: uint32(o.FairAt), RelaxedCut: o.RelaxedCut, External: o.External, Shared: o.Shared, Random: o.Random, Unordered: o.Unordered,
 	}
 	for _, n := range []int{o.Index, o.Points, o.Switches, o.Preemptions, o.Threads, o.Deviations, o.FairAt} {
 		if n < 0 || n > maxCount {
 			return nil, fmt.Errorf("an outcome with a count of %d cannot leave its process: a bug in heddle", n)
 		}
+	}
+	for i := range o.Relaxed {
+		x := &o.Relaxed[i]
+		r := &tracepb.Relaxed{Site: uint64(x.Site), Order: x.Order, Weak: x.Weak}
+		for _, s := range x.Calls {
+			r.Calls = append(r.Calls, uint64(s))
+		}
+		m.Relaxed = append(m.Relaxed, r)
 	}
 	if d := o.Diverged; d != nil {
 		m.Diverged = &tracepb.Divergence{Step: uint32(d.Step), Expected: decision(&d.Expected), Met: decision(&d.Met)}
@@ -198,13 +206,20 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 	}
 	o = Outcome{
 		Index: int(m.Index), Signature: m.Signature, Points: int(m.Points), Switches: int(m.Switches), Preemptions: int(m.Preemptions),
-		Threads: int(m.Threads), Deviations: int(m.Deviations), FairAt: int(m.FairAt), External: m.External, Shared: m.Shared, Random: m.Random, Unordered: m.Unordered,
+		Threads: int(m.Threads), Deviations: int(m.Deviations), FairAt: int(m.FairAt), RelaxedCut: m.RelaxedCut, External: m.External, Shared: m.Shared, Random: m.Random, Unordered: m.Unordered,
 	}
 	if o.Ending, err = trace.EndingFromProto(m.Ending); err != nil {
 		return o, err
 	}
 	if len(m.Output) > 0 {
 		o.Ending.Output = m.Output
+	}
+	for _, r := range m.Relaxed {
+		x := Relaxed{Site: trace.Site(r.Site), Order: r.Order, Weak: r.Weak}
+		for _, s := range r.Calls {
+			x.Calls = append(x.Calls, trace.Site(s))
+		}
+		o.Relaxed = append(o.Relaxed, x)
 	}
 	if d := m.Diverged; d != nil {
 		o.Diverged = &Divergence{Step: int(d.Step)}

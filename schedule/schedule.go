@@ -169,6 +169,10 @@ type Outcome struct {
 	Diverged    *Divergence  // if Ending.Kind is trace.Diverged
 	Watched     *Watched     // if Plan.Watch; nil if the program had to be killed
 	Holds       []HoldCount  // of each of Plan.Holds; nil if the program had to be killed
+	// Relaxed are the atomics whose weaker behaviours are not executed, of all executions of the process so far.
+	// Outcomes share the slice. RelaxedCut says that some are missing.
+	Relaxed    []Relaxed
+	RelaxedCut bool
 	// External says that the execution waited for something that heddle does not control,
 	// another process or the network: the same plan may give another execution.
 	External bool
@@ -182,6 +186,15 @@ type Outcome struct {
 	// Shared says that the process had done other executions before, which may have left
 	// something behind that the target cannot restore: only Run is exact.
 	Shared bool
+}
+
+// Relaxed is an atomic that was performed. Executions are sequentially consistent, and no compare-exchange
+// fails spuriously.
+type Relaxed struct {
+	Site  trace.Site
+	Calls []trace.Site // of its function, innermost first, as far as they are known
+	Order bool         // its memory order, or that of its failure, is weaker than seq_cst
+	Weak  bool         // it is a compare-exchange that may fail spuriously
 }
 
 // Ends reports whether o is the outcome of the last execution of p: all that Repeat asks for

@@ -32,6 +32,7 @@ type atomicityCommand struct {
 	MaxSteps    int           `placeholder:"N" help:"On the controlled scheduler, call an execution of more than N scheduling points a hang (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`
 	Output      string        `short:"o" placeholder:"FILE" help:"Write the trace of the first finding to FILE (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …)."`
 	jobsFlag
+	syncOnlyFlag
 	expectFlag
 	drawFlags
 	statsFlag
@@ -70,7 +71,7 @@ func (c *atomicityCommand) options() (engine.Options, error) {
 		return engine.Options{}, err
 	}
 	return engine.Options{
-		Seed: c.Seed, Time: c.searching(), MaxSteps: c.MaxSteps, ExpectStatus: c.ExpectExit, All: true, NoSimplify: c.NoSimplify, StopWhenSequential: true,
+		Seed: c.Seed, Time: c.searching(), MaxSteps: c.MaxSteps, ExpectStatus: c.ExpectExit, All: true, NoSimplify: c.NoSimplify, StopWhenSequential: true, SyncOnly: c.SyncOnly,
 		Simplify: engine.SimplifyOptions{Time: c.SimplifyTime, ExtraTime: c.SimplifyTime / 3, NoExtra: c.SimplifyTime == 0, Processes: processes},
 	}, nil
 }
@@ -104,8 +105,8 @@ func (c *atomicityCommand) Run(a *app) error {
 	if c.Backend == "live" && t.Header().Target == "go" {
 		return errors.New("the backend live is for C and C++ programs: Go's runtime schedules goroutines itself; leave --backend out")
 	}
-	if !t.Header().Instrumented {
-		return fmt.Errorf("%s was not compiled with heddle cc, so its memory accesses are not seen, and there is nothing to force", c.Program.name())
+	if !t.Header().Instrumented && (!c.SyncOnly || c.Backend == "live") {
+		return errors.New(noHooks + ", and there is nothing to force: compile it with heddle cc or heddle c++, or give --sync-only, without --backend=live, to search it for other failures")
 	}
 	files, err := a.traceWriter(c.Output, c.Program.name()+".hdl", tracefile.Derived(c.Output, "min"))
 	if err != nil {

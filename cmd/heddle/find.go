@@ -36,6 +36,7 @@ type findCommand struct {
 	racesFlag
 	suppressFlag
 	spuriousFlag
+	syncOnlyFlag
 	corpusFlags
 	ciFlags
 	drawFlags
@@ -51,7 +52,8 @@ failed assertion, a fatal signal, a deadlock, a hang, misuse of a lock or of mem
 uncaught exception, an exit status other than 0. A data race does not end the search; it is
 the finding if nothing worse is found. Writes the trace, simplifies it, shows it, and prints
 the command that replays it. Ends with 1 if a bug was found, 0 if none was, and 3 if the
-search was interrupted, or if no execution ended, so nothing is known.`
+search was interrupted, if no execution ended, so nothing is known, or if nothing was found in a
+program that was not compiled with heddle cc (see --sync-only).`
 }
 
 // staleFind is the default of --stale; docs/exploration.md has the figures behind it.
@@ -76,6 +78,7 @@ func (c *findCommand) options() (engine.Options, error) {
 		return opts, err
 	}
 	opts.Runs, opts.Time, opts.ExpectStatus = c.Runs, c.Time, c.ExpectExit
+	opts.SyncOnly = c.SyncOnly
 	opts.Spurious, opts.Simplify, opts.Explain = c.Spurious, c.simplify(), c.ExplainSearch
 	if opts.Races, err = c.races(); err != nil {
 		return opts, err
@@ -244,6 +247,8 @@ func (a *app) ended(found *engine.Report, err error) error {
 		return fmt.Errorf("%s failed, and none failed again when run again: the program depends on more than the schedule, so this is neither a finding nor a clean result", wording.Count(found.NotReproduced, "execution"))
 	case found.Outcome == engine.Unconfirmed:
 		return fmt.Errorf("data races were seen, but %s may order the accesses in ways that heddle does not know, so with --races=fail this is neither a finding nor a clean result", strings.Join(found.RacesUnconfirmed, ", "))
+	case found.Outcome == engine.Unhooked:
+		return errors.New(noHooks + ", and bugs that depend on those may be missed: compile it with heddle cc or heddle c++, or give --sync-only to search its synchronisation alone")
 	case found.Outcome == engine.OnlyIgnored:
 		return errors.New("every execution ended in an ignored finding: nothing else is known about the program")
 	}

@@ -120,6 +120,13 @@ type spuriousFlag struct {
 	Spurious bool `help:"Let waits on condition variables and futexes end without a waker, as POSIX allows."`
 }
 
+type syncOnlyFlag struct {
+	SyncOnly bool `help:"Search a program without access hooks, whose accesses to memory heddle does not see, for what its synchronisation alone shows. Without a finding such a search ends with 0 instead of 3."`
+}
+
+// noHooks begins the error about a program without access hooks.
+const noHooks = "the program has no access hooks, so heddle does not see its accesses to memory"
+
 type racesFlag struct {
 	Races     string `placeholder:"HOW" help:"${where}Treat a data race as the finding if the search finds nothing worse (report, the default), as a failure that ends the search (fail), or only list it (ignore)."`
 	RacesFail bool   `hidden:"" help:"The same as --races=fail."`

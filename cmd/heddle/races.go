@@ -26,6 +26,7 @@ type racesCommand struct {
 	expectFlag
 	outputFlags
 	spuriousFlag
+	syncOnlyFlag
 	suppressFlag
 	SARIF string `name:"sarif" placeholder:"FILE" predictor:"file" help:"Write the races and failures to FILE in SARIF, too."`
 	Full  bool   `help:"Show all frames of each stack."`
@@ -61,8 +62,8 @@ func (c *racesCommand) Run(a *app) error {
 		return err
 	}
 	defer t.Close()
-	if !t.Header().Instrumented {
-		return errors.New("the program has no access hooks, so heddle cannot see its accesses to memory: compile it with heddle cc or heddle c++")
+	if !t.Header().Instrumented && !c.SyncOnly {
+		return errors.New(noHooks + ": compile it with heddle cc or heddle c++, or give --sync-only to search it for other failures")
 	}
 	name := c.Program.name() + ".hdl"
 	files, err := a.traceWriter("", name, tracefile.Derived("", "min"))
@@ -71,7 +72,7 @@ func (c *racesCommand) Run(a *app) error {
 	}
 	names := report.NewRunning(t.Modules)
 	opts := engine.Options{
-		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts, StopWhenSequential: true,
+		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts, StopWhenSequential: true, SyncOnly: c.SyncOnly,
 		Keep: files.Keep, Where: names.Place, Locate: names.Locate, Objects: names.Object, Untold: toolchain.Untold,
 	}
 	if len(c.Suppressions) > 0 {

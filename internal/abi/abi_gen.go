@@ -16,6 +16,7 @@ const (
 	MaxOmitted      = 64
 	MaxOmittedSites = 4096
 	OmittedCaller   = 64
+	MaxRelaxed      = 1024
 	MaxTried        = 32
 	MaxTriedSites   = 16384
 )
@@ -951,7 +952,28 @@ const (
 	OffsetofTriedSiteOf = 12
 )
 
-// Shm is struct hd_shm, 633600 bytes.
+// enum hd_relaxed_flags
+const (
+	RelaxedOrder = 1
+	RelaxedWeak  = 2
+)
+
+// Relaxed is struct hd_relaxed, 32 bytes.
+type Relaxed struct {
+	Pc    uint64    // offset 0
+	Calls [2]uint64 // offset 8
+	Flags uint64    // offset 24
+}
+
+// Size and offsets of Relaxed as the C compiler has them.
+const (
+	SizeofRelaxed        = 32
+	OffsetofRelaxedPc    = 0
+	OffsetofRelaxedCalls = 8
+	OffsetofRelaxedFlags = 24
+)
+
+// Shm is struct hd_shm, 666376 bytes.
 type Shm struct {
 	Magic        uint64            // offset 0
 	Abi          uint32            // offset 8
@@ -1004,14 +1026,17 @@ type Shm struct {
 	TriedRanges  [32]TriedRange    // offset 219128
 	TriedSites   [16384]TriedSite  // offset 219640
 	TriedTimes   [32]uint64        // offset 481784
-	Nlate        uint32            // offset 482040
-	PadLate      uint32            // offset 482044
-	Late         [256]Module       // offset 482048
+	Nrelaxed     uint32            // offset 482040
+	RelaxedFull  uint32            // offset 482044
+	Relaxed      [1024]Relaxed     // offset 482048
+	Nlate        uint32            // offset 514816
+	PadLate      uint32            // offset 514820
+	Late         [256]Module       // offset 514824
 }
 
 // Size and offsets of Shm as the C compiler has them.
 const (
-	SizeofShm               = 633600
+	SizeofShm               = 666376
 	OffsetofShmMagic        = 0
 	OffsetofShmAbi          = 8
 	OffsetofShmPoints       = 12
@@ -1063,9 +1088,12 @@ const (
 	OffsetofShmTriedRanges  = 219128
 	OffsetofShmTriedSites   = 219640
 	OffsetofShmTriedTimes   = 481784
-	OffsetofShmNlate        = 482040
-	OffsetofShmPadLate      = 482044
-	OffsetofShmLate         = 482048
+	OffsetofShmNrelaxed     = 482040
+	OffsetofShmRelaxedFull  = 482044
+	OffsetofShmRelaxed      = 482048
+	OffsetofShmNlate        = 514816
+	OffsetofShmPadLate      = 514820
+	OffsetofShmLate         = 514824
 )
 
 // enum hd_isolation

@@ -50,6 +50,7 @@ type search struct {
 	cut          bool          // the output of some execution was truncated
 	leaks        leaks
 	aside        aside
+	relaxed      relaxed
 	external     bool // some execution depended on external nondeterminism
 }
 
@@ -128,6 +129,9 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 		r.RacesUnconfirmed = s.untold()
 	}
 	r.Coverage = s.coverage()
+	if r.Ended != Sequential {
+		r.Relaxed = s.relaxed.report(s.locate)
+	}
 	r.Search = s.effort.all(s.strategy)
 	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential && r.Ended != Complete {
 		r.Unseen = &Unseen{Estimate: estimate}
@@ -154,6 +158,8 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 		r.Outcome = Unreproduced
 	case err == nil && s.opts.Races == RacesFail && len(r.RacesUnconfirmed) > 0:
 		r.Outcome = Unconfirmed
+	case err == nil && !r.Instrumented && !s.opts.SyncOnly && r.Ended != Sequential:
+		r.Outcome = Unhooked
 	case err == nil:
 		r.Outcome = Nothing
 	case ctx.Err() != nil:

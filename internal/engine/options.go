@@ -36,6 +36,9 @@ type Options struct {
 	// distinct findings in Report.Findings. Each may take a quarter of the time left for
 	// simplification.
 	All bool
+	// SyncOnly says that a search that finds nothing in a program without access hooks has found
+	// nothing, rather than not been able to look (Unhooked).
+	SyncOnly bool
 	// Search makes the strategy; nil means a strategy.Portfolio of all samplers.
 	Search func(strategy.Setting) strategy.Strategy
 	// Workers run the exploration's plans; nil means the target alone. Find confirms and simplifies

@@ -17,6 +17,7 @@ const (
 	Unreproduced Result = "unreproduced" // executions failed, and none failed again when run again
 	Unconfirmed  Result = "unconfirmed"  // races are failures, and were seen, but a library may order them (Report.RacesUnconfirmed)
 	Unfinished   Result = "unfinished"   // no failure was found, and heddle ended executions before they were over (Report.Unfinished)
+	Unhooked     Result = "unhooked"     // nothing was found, and no access to memory was seen: the program calls no access hooks
 	Interrupted  Result = "interrupted"  // the context ended first
 	Failed       Result = "error"        // heddle failed; the error says why
 )
@@ -64,6 +65,9 @@ type Report struct {
 	// RacesIncomplete says why Races may lack races of recorded executions; empty if all accesses
 	// of those were checked.
 	RacesIncomplete string `json:"races_incomplete,omitempty"`
+	// Relaxed is nil if every atomic that was performed was sequentially consistent and could not fail
+	// spuriously.
+	Relaxed *Relaxed `json:"relaxed,omitempty"`
 	// RacesUnconfirmed are the libraries that may order the accesses of Races (Options.Untold).
 	RacesUnconfirmed []string `json:"races_unconfirmed,omitempty"`
 	// Sequential means that the first execution is the only possible one, so no other was run; see

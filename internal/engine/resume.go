@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/schedule"
 )
 
 // resumeVersion is the version of the state passed to Options.Save. Raise it whenever an older
@@ -34,6 +35,9 @@ type savedSearch struct {
 	MemoryBudget int `json:"memory_budget,omitempty"`
 	// External says that an execution depended on external nondeterminism.
 	External bool `json:"external,omitempty"`
+	// Relaxed and More are search.relaxed.
+	Relaxed []schedule.Relaxed `json:"relaxed,omitempty"`
+	More    bool               `json:"relaxed_more,omitempty"`
 }
 
 // savedOptions are the options that shape plans and are not in strategy.Setting.
@@ -76,6 +80,7 @@ func (s *search) save() ([]byte, error) {
 		Version: resumeVersion, Options: s.shaping, Search: search, Tag: tag, Steps: s.opts.MaxSteps,
 		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked},
 		Aside:  s.aside.executions, Hung: s.aside.hung, Patient: s.patient, MemoryBudget: s.memoryBudget, External: s.external,
+		Relaxed: s.relaxed.sorted(), More: s.relaxed.more,
 	}
 	if out.Seen, err = s.behaviours.MarshalBinary(); err != nil {
 		return nil, err
@@ -126,6 +131,8 @@ func (s *search) resume(data []byte) error {
 	}
 	s.aside.hung = in.Hung
 	s.external = in.External
+	s.relaxed.merge(in.Relaxed)
+	s.relaxed.more = in.More
 	return nil
 }
 

@@ -319,6 +319,9 @@ func (p *Printer) Atomicity(a *Atomicity) {
 	case len(a.Interleavings) == 0:
 		fmt.Fprintln(w, "nothing to force: that says nothing about code that these executions did not reach, nor about other kinds of failures; heddle find looks for all")
 	}
+	if a.Search.Finding == nil {
+		printRelaxed(w, a.Search.Relaxed)
+	}
 	if l := a.Live; l != nil {
 		fmt.Fprintf(w, "%s in parallel: %.1f s profiling, %.1f s analysis, %.1f s forcing\n", wording.Count(l.Executions, "execution"), l.Profiling, l.Analysis, l.Forcing)
 		if l.Plain != "" {

@@ -91,6 +91,7 @@ func printNothing(w io.Writer, r *engine.Report) {
 	if r.Ended != engine.Sequential {
 		printCovered(w, r)
 	}
+	printRelaxed(w, r.Relaxed)
 	printRaces(w, r)
 }
 
@@ -128,6 +129,25 @@ func PrintUnfinished(w io.Writer, u *engine.UnfinishedExecutions) {
 			break
 		}
 		fmt.Fprintf(w, "  T%d: %s at %s\n", p.Thread, p.Text, cmp.Or(p.Where, "an unknown place"))
+	}
+}
+
+// printRelaxed prints what no execution shows of the atomics that were performed.
+func printRelaxed(w io.Writer, r *engine.Relaxed) {
+	if r == nil {
+		return
+	}
+	lines := func(n int) string {
+		if r.More {
+			return fmt.Sprintf("at least %s", wording.Count(n, "source line"))
+		}
+		return wording.Count(n, "source line")
+	}
+	if r.Lines > 0 {
+		fmt.Fprintf(w, "not explored: memory orders weaker than sequential consistency, in atomics on %s\n", lines(r.Lines))
+	}
+	if r.WeakLines > 0 {
+		fmt.Fprintf(w, "not explored: spurious failures of compare_exchange_weak, on %s\n", lines(r.WeakLines))
 	}
 }
 

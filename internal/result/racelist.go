@@ -272,6 +272,9 @@ func (p *Printer) Races(r *Races) {
 	}
 	fmt.Fprintln(w)
 	PrintUnfinished(w, r.UnfinishedExecutions)
+	if len(shown) == 0 && len(r.Findings) == 0 {
+		printRelaxed(w, r.Relaxed)
+	}
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "failure: %s\n  at %s\n", f.Finding.Headline(), f.Finding.Where)
 		if f.Trace != "" {

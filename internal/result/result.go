@@ -35,6 +35,8 @@ type Search struct {
 	Points     int     `json:"points"`
 	// Coverage is what an exhaustive search has enumerated.
 	Coverage *strategy.Coverage `json:"coverage,omitempty"`
+	// Relaxed counts the source lines whose atomics may do more than executions show; nil for none.
+	Relaxed *engine.Relaxed `json:"relaxed,omitempty"`
 	// RacesIncomplete says why races may have been missed.
 	RacesIncomplete string `json:"races_incomplete,omitempty"`
 	// UnfinishedExecutions are those that heddle ended before they were over.
@@ -145,7 +147,7 @@ type Simplified struct {
 // Of returns the result of a search, without its seed.
 func Of(r *engine.Report) Find {
 	out := Find{
-		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Coverage: r.Coverage, RacesIncomplete: r.RacesIncomplete, UnfinishedExecutions: r.Unfinished},
+		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Coverage: r.Coverage, Relaxed: r.Relaxed, RacesIncomplete: r.RacesIncomplete, UnfinishedExecutions: r.Unfinished},
 		Ended:  string(r.Ended), Newest: r.Newest, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r), RacesUnconfirmed: r.RacesUnconfirmed,
 	}
 	switch {
@@ -153,7 +155,7 @@ func Of(r *engine.Report) Find {
 		out.Outcome = Found
 	case r.Outcome == engine.Interrupted && r.Executions > 0:
 		out.Outcome = Interrupted
-	case r.Executions == 0, r.Outcome == engine.Unfinished, r.Outcome == engine.Unreproduced, r.Outcome == engine.Unconfirmed:
+	case r.Executions == 0, r.Outcome == engine.Unfinished, r.Outcome == engine.Unreproduced, r.Outcome == engine.Unconfirmed, r.Outcome == engine.Unhooked:
 		out.Outcome = Unfinished
 	case r.Outcome == engine.OnlyIgnored:
 		out.Outcome = Ignored

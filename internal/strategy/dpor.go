@@ -220,6 +220,9 @@ func (d *DPOR) Observe(o *Observation) {
 		// by them may show another behaviour.
 		s.miss("dpor does not find all behaviours of Go programs")
 	}
+	if r != nil && r.handlers {
+		s.miss("the thread that ended last ran handlers of the process's end, and dpor does not enumerate which one that is")
+	}
 	if r != nil && s.Asked {
 		r.know(s.Known)
 		s.Known, s.Asked = nil, false
@@ -300,6 +303,7 @@ func (d *DPOR) extend(r *recorded, from int) {
 				d.add(r, i, t)
 				break
 			}
+			d.blocked(r, i)
 			break
 		}
 		n.Step, n.Uses = x.step, x.uses
@@ -362,7 +366,7 @@ func (d *DPOR) race(r *recorded, i, me int, uses footprint) []int32 {
 		}
 	}
 	clock[me] = at(base, me) + 1
-	free := i < len(r.decisions) && r.decisions[i].free
+	free := r.performs(i, me) && r.decisions[i].free
 	for n, j := range racing {
 		if d.bounded() {
 			if d.reversible(r, j, i, me, previous) {
@@ -377,7 +381,11 @@ func (d *DPOR) race(r *recorded, i, me int, uses footprint) []int32 {
 			continue
 		}
 		if d.reversible(r, j, i, me, previous) {
-			d.reverse(r, j, i, me, clock)
+			d.reverse(r, j, i, me, clock, nil)
+			if !free {
+				// What comes between may disable the operation, too, as several readers do a writer's.
+				d.reverse(r, j, i, me, clock, base)
+			}
 		}
 	}
 	return clock
@@ -400,28 +408,16 @@ func (d *DPOR) after(clock []int32, j int) bool {
 // reversible reports whether the operation of thread me before decision i could be performed without
 // j's, as far as the sets of enabled threads tell. previous is the thread's previous decision.
 func (d *DPOR) reversible(r *recorded, j, i, me, previous int) bool {
-	if i < len(r.decisions) && r.decisions[j].enables(&r.decisions[i]) {
+	if r.performs(i, me) && r.decisions[j].enables(&r.decisions[i]) {
 		return false
 	}
-	switch {
-	case previous >= j:
-		return true
-	case slices.Contains(r.decisions[j].enabled, me):
-		return true
-	case previous < 0:
-		return false // the thread did not exist
-	}
-	for k := i - 1; k >= j; k-- {
-		if !slices.Contains(r.decisions[k].enabled, me) {
-			return k != j && !d.after(d.state.Stack[k].Clock, j) // k enabled it
-		}
-	}
-	return true
+	return previous >= 0 || slices.Contains(r.decisions[j].enabled, me) // or else the thread did not exist
 }
 
 // reverse makes sure that executions are explored in which the operation of thread me before decision
-// i, which has that clock, comes before decision j's.
-func (d *DPOR) reverse(r *recorded, j, i, me int, clock []int32) {
+// i, which has that clock, comes before decision j's. If base is not nil, only what happens before base comes
+// before it, too.
+func (d *DPOR) reverse(r *recorded, j, i, me int, clock, base []int32) {
 	s := &d.state
 	n := s.Stack[j]
 	// v is what follows j without depending on it, and then the operation. A thread is initial in v
@@ -432,13 +428,16 @@ func (d *DPOR) reverse(r *recorded, j, i, me int, clock []int32) {
 	}
 	for k := j + 1; k < i; k++ {
 		m := s.Stack[k]
-		if d.after(m.Clock, j) {
+		if d.after(m.Clock, j) || base != nil && !d.after(base, k) {
 			continue
 		}
 		if t := int(m.Step.Thread); first(t, m.Clock) {
 			initials = append(initials, t)
 		}
 		v = append(v, k)
+	}
+	if base != nil {
+		clock = base
 	}
 	if first(me, clock) {
 		initials = append(initials, me)
@@ -463,7 +462,7 @@ func (d *DPOR) reverse(r *recorded, j, i, me int, clock []int32) {
 	// The plan performs all of v, which the paper calls a wakeup sequence (algorithm 2): so the
 	// threads that are asleep at j wake before the policy decides. The last operation is left to the
 	// policy if it may block.
-	if i < len(r.decisions) && r.decisions[i].free {
+	if r.performs(i, me) && r.decisions[i].free {
 		v = append(v, i)
 	}
 	var rest []schedule.Step
@@ -488,6 +487,22 @@ func (d *DPOR) add(r *recorded, j, t int, rest ...schedule.Step) {
 	}
 }
 
+// blocked looks for races of the operations of threads that were not enabled at decision i, where a thread goes
+// on that is asleep. The equivalent execution that was made has other races: what the sleeping thread
+// does comes first there.
+func (d *DPOR) blocked(r *recorded, i int) {
+	for t := range r.next {
+		if slices.Contains(r.decisions[i].enabled, t) || r.before(i, t) < 0 {
+			continue
+		}
+		if at := r.at(i, t); at >= 0 {
+			d.race(r, i, t, r.decisions[at].uses)
+		} else if uses, ok := r.uses[t]; ok {
+			d.race(r, i, t, uses)
+		}
+	}
+}
+
 // ends looks for races of the operations that the threads that are left when an execution ends
 // would have performed next. The execution's last operation comes before those of threads that were
 // enabled, and its end is dependent on everything.
@@ -498,7 +513,11 @@ func (d *DPOR) ends(r *recorded) {
 	}
 	s := &d.state
 	for _, t := range slices.Sorted(maps.Keys(r.uses)) {
-		if t != int(s.Stack[last].Step.Thread) && !slices.Contains(s.Stack[last].Enabled, t) {
+		blocked := !slices.Contains(s.Stack[last].Enabled, t)
+		if t == int(s.Stack[last].Step.Thread) {
+			blocked = r.deadlocked // or else its last operation has ended the execution
+		}
+		if blocked {
 			d.race(r, last+1, t, r.uses[t])
 		}
 	}

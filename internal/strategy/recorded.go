@@ -43,21 +43,37 @@ type decision struct {
 	others []schedule.Step
 	yields bool
 	free   bool // the operation never blocks
-	// What the operation did to a lock that one thread can hold, or to a thread.
-	releases, acquires, finishes, joins bool
+	// What the operation did to a lock that one thread can hold, or to a thread: it began or ended (lives), or was joined.
+	releases, acquires, lives, joins bool
 }
 
 // recorded is a recorded execution.
 type recorded struct {
-	decisions []decision
-	next      [][]int // by thread: its decisions
-	waiting   map[int]schedule.Step
-	uses      map[int]footprint // of what the threads in waiting would have done, or more
-	ended     []bool            // by thread
-	untold    bool              // what the threads that had not ended would have done is not known
-	missing   []string          // why the search cannot enumerate all executions like this one
-	unfair    bool              // a thread yields or waits in a loop
-	waits     bool              // an operation may have had a time limit
+	decisions  []decision
+	next       [][]int // by thread: its decisions
+	waiting    map[int]schedule.Step
+	uses       map[int]footprint // of what the threads in waiting would have done, or more
+	ended      []bool            // by thread
+	handlers   bool              // the thread that ended last performed operations of the process's end
+	deadlocked bool              // the execution ended because no thread was enabled
+	untold     bool              // what the threads that had not ended would have done is not known
+	missing    []string          // why the search cannot enumerate all executions like this one
+	unfair     bool              // a thread yields or waits in a loop
+	waits      bool              // an operation may have had a time limit
+}
+
+// leaves reports whether an event ends the process because its thread is the last one to end. It depends on no
+// other: which thread is the last follows from the order in which they end.
+func leaves(t *trace.Trace, e *trace.Event) bool {
+	if e.Op != trace.OpProcessExit || e.Site != 0 {
+		return false
+	}
+	for i := range t.Threads {
+		if !t.Threads[i].Ended && t.Threads[i].ID != e.Thread {
+			return false
+		}
+	}
+	return true
 }
 
 // waits reports whether a join returns only once the thread has ended. pthread_tryjoin_np never waits,
@@ -73,7 +89,7 @@ func free(spec *ops.Spec, e *trace.Event) bool {
 // is not free before it is released, and a thread is not joined before it ends. An operation that
 // returns without the lock or the thread when it cannot have it is not enabled by either.
 func (d *decision) enables(later *decision) bool {
-	return d.releases && later.acquires || d.finishes && later.joins
+	return d.releases && later.acquires || d.lives && later.joins
 }
 
 func (d *decision) thread() int { return int(d.step.Thread) }
@@ -130,10 +146,16 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 		s := schedule.Steps(t.Events[i : i+1])[0]
 		s.Thread, s.Wake = of(s.Thread), of(s.Wake)
 		x := decision{step: s, uses: footprintOf(e, last[e.Thread], name), free: free(spec, e)}
+		if leaves(t, e) {
+			x.uses = footprint{{Space: spaceThread, At: name(uint64(e.Thread)), Write: true}}
+			if i != len(t.Events)-1 {
+				r.handlers = true
+			}
+		}
 		lock := (spec.Of == ops.Mutex || spec.Of == ops.RWLock) && e.Op < trace.OpGo
 		x.releases = lock && spec.Does == ops.Release && spec.Done(e) || e.Op == trace.OpCondWait && e.Result == 0
 		x.acquires = lock && spec.Does == ops.Acquire && spec.Blocks == ops.UntilFree && !spec.Deadline && spec.Done(e)
-		x.finishes = spec.Does == ops.Finish
+		x.lives = spec.Does == ops.Start || spec.Does == ops.Finish || leaves(t, e)
 		x.joins = spec.Does == ops.Join && waits(e) && e.Result == 0
 		for id := range e.Enabled.All() {
 			if n := of(id); n >= 0 {
@@ -170,13 +192,14 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 		r.next[s.Thread] = append(r.next[s.Thread], len(r.decisions))
 		r.decisions = append(r.decisions, x)
 	}
+	r.deadlocked = o.Ending.Kind == trace.Deadlock
 	r.know(d.waiters(o))
 	// Threads that have ended when the execution did could not have gone on.
 	r.ended = make([]bool, len(d.Threads))
 	for i := range t.Threads {
 		r.ended[number[i]] = t.Threads[i].Ended
 	}
-	if n := len(r.decisions); n > 0 && len(r.waiting) == 0 && o.Ending.Kind != trace.Deadlock {
+	if n := len(r.decisions); n > 0 && len(r.waiting) == 0 && !r.deadlocked {
 		last := r.decisions[n-1].thread()
 		for t, ended := range r.ended {
 			r.untold = r.untold || !ended && t != last
@@ -191,6 +214,9 @@ type waiter struct {
 	Uses footprint     `json:"u,omitempty"` // or more
 }
 
+// widest is the size of the largest access that is not a range. A waiter does not tell the size of its own.
+const widest = 64
+
 // waiters returns the threads that had not ended, as far as the outcome tells.
 func (d *directory) waiters(o *schedule.Outcome) (out []waiter) {
 	for i := range o.Ending.Waiters {
@@ -201,7 +227,12 @@ func (d *directory) waiters(o *schedule.Outcome) (out []waiter) {
 		n := d.number(&o.Trace.Threads[w.Thread])
 		x := waiter{schedule.Step{Thread: trace.ThreadID(n), Op: w.Op, Site: w.Site, Wake: -1}, everything}
 		switch s := ops.Of(w.Op); {
+		case s.Does == ops.Start || s.Does == ops.Finish:
+			x.Uses = footprint{{Space: spaceThread, At: o.Trace.Threads[w.Thread].Name, Write: true}}
 		case w.Object == 0:
+		case w.Op == trace.OpRead || w.Op == trace.OpAtomicLoad || w.Op == trace.OpWrite || s.Does == ops.AtomicWrite || s.Does == ops.Exchange || s.Does == ops.Compare:
+			reads := s.Does == ops.Read || s.Does == ops.AtomicRead
+			x.Uses = footprint{{Space: spaceMemory, At: uint64(w.Object), Size: widest, Write: !reads}}
 		case s.Of == ops.Mutex || s.Of == ops.RWLock || s.Of == ops.Semaphore:
 			x.Uses = footprint{{Space: spaceObject, At: uint64(w.Object), Write: true}}
 		}
@@ -280,6 +311,11 @@ func (r *recorded) at(i, thread int) int {
 		return -1
 	}
 	return r.next[thread][n]
+}
+
+// performs reports whether there is a decision i, and the thread made it.
+func (r *recorded) performs(i, thread int) bool {
+	return i < len(r.decisions) && r.decisions[i].thread() == thread
 }
 
 // before returns the last decision of a thread before i, or -1.

@@ -14,7 +14,7 @@ import (
 
 // stateVersion is the version of saved states. It is raised whenever an older reader would continue
 // with a different search than the one saved.
-const stateVersion = 4
+const stateVersion = 5
 
 // ErrState wraps every error of Restore.
 var ErrState = errors.New("the saved search cannot be continued")

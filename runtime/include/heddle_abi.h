@@ -32,6 +32,7 @@ enum {
   // A call inside a function defined in a library's header. It is omitted if the call to that
   // function is omitted; the function's caller may be in a header too.
   HD_OMITTED_CALLER = HD_MAX_OMITTED,
+  HD_MAX_RELAXED = 1024,       // atomics of hd_shm.relaxed, a power of two
   HD_MAX_TRIED = 32,           // ranges of lines in which a lock is tried (--try-lock)
   HD_MAX_TRIED_SITES = 16384,  // return addresses of the calls in functions with such lines
 };
@@ -734,6 +735,16 @@ struct hd_tried_site {
   uint32_t in;    // ranges that contain the call
   uint32_t of;    // ranges of the call's function, at least those of in
 };
+// An atomic that was performed and is not explored in all that it may do.
+enum hd_relaxed_flags {
+  HD_RELAXED_ORDER = 1, // its memory order, or the one of its failure, is weaker than seq_cst
+  HD_RELAXED_WEAK = 2,  // a compare-exchange that may fail spuriously
+};
+struct hd_relaxed {
+  uint64_t pc;       // return address; 0: the entry is free
+  uint64_t calls[2]; // return addresses of its function's call and of that one's, 0 if unknown; the first is part of the key
+  uint64_t flags;    // enum hd_relaxed_flags
+};
 struct hd_shm {
   uint64_t magic;        // set before start [C]
   uint32_t abi;          // HD_ABI_VERSION, set before start [C]; the runtime refuses another
@@ -780,6 +791,11 @@ struct hd_shm {
   struct hd_tried_range tried_ranges[HD_MAX_TRIED]; // [C], likewise
   struct hd_tried_site tried_sites[HD_MAX_TRIED_SITES]; // [C], likewise
   uint64_t tried_times[HD_MAX_TRIED]; // [R], how often a thread reached each range from outside
+  // Atomics whose weaker behaviours executions do not show, each once: a hash table with linear probing. The
+  // runtime writes an entry, or a flag, before the count of both.
+  uint32_t nrelaxed;     // [R]
+  uint32_t relaxed_full; // [R] 1: the table had no room for another
+  struct hd_relaxed relaxed[HD_MAX_RELAXED]; // [R]
   // Modules that an execution has loaded while it ran. [C] writes the paths and build ids it knows
   // after READY and before the first plan; [R] appends new modules, each entry before the count.
   uint32_t nlate;

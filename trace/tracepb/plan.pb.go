@@ -549,6 +549,8 @@ type Outcome struct {
 	Trace         []byte                 `protobuf:"bytes,14,opt,name=trace,proto3" json:"trace,omitempty"`   // a trace file; empty where there is no recording
 	Watched       *Watched               `protobuf:"bytes,16,opt,name=watched,proto3" json:"watched,omitempty"`
 	Holds         []*HoldCount           `protobuf:"bytes,17,rep,name=holds,proto3" json:"holds,omitempty"`
+	Relaxed       []*Relaxed             `protobuf:"bytes,20,rep,name=relaxed,proto3" json:"relaxed,omitempty"`
+	RelaxedCut    bool                   `protobuf:"varint,21,opt,name=relaxed_cut,json=relaxedCut,proto3" json:"relaxed_cut,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -716,6 +718,89 @@ func (x *Outcome) GetHolds() []*HoldCount {
 	return nil
 }
 
+func (x *Outcome) GetRelaxed() []*Relaxed {
+	if x != nil {
+		return x.Relaxed
+	}
+	return nil
+}
+
+func (x *Outcome) GetRelaxedCut() bool {
+	if x != nil {
+		return x.RelaxedCut
+	}
+	return false
+}
+
+// Relaxed is schedule.Relaxed.
+type Relaxed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Site          uint64                 `protobuf:"varint,1,opt,name=site,proto3" json:"site,omitempty"` // trace.Site
+	Calls         []uint64               `protobuf:"varint,2,rep,packed,name=calls,proto3" json:"calls,omitempty"`
+	Order         bool                   `protobuf:"varint,3,opt,name=order,proto3" json:"order,omitempty"`
+	Weak          bool                   `protobuf:"varint,4,opt,name=weak,proto3" json:"weak,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Relaxed) Reset() {
+	*x = Relaxed{}
+	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Relaxed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Relaxed) ProtoMessage() {}
+
+func (x *Relaxed) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Relaxed.ProtoReflect.Descriptor instead.
+func (*Relaxed) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Relaxed) GetSite() uint64 {
+	if x != nil {
+		return x.Site
+	}
+	return 0
+}
+
+func (x *Relaxed) GetCalls() []uint64 {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+func (x *Relaxed) GetOrder() bool {
+	if x != nil {
+		return x.Order
+	}
+	return false
+}
+
+func (x *Relaxed) GetWeak() bool {
+	if x != nil {
+		return x.Weak
+	}
+	return false
+}
+
 // Watched is schedule.Watched.
 type Watched struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -730,7 +815,7 @@ type Watched struct {
 
 func (x *Watched) Reset() {
 	*x = Watched{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -742,7 +827,7 @@ func (x *Watched) String() string {
 func (*Watched) ProtoMessage() {}
 
 func (x *Watched) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -755,7 +840,7 @@ func (x *Watched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Watched.ProtoReflect.Descriptor instead.
 func (*Watched) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{4}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Watched) GetRaces() []*WatchedRace {
@@ -810,7 +895,7 @@ type WatchedRace struct {
 
 func (x *WatchedRace) Reset() {
 	*x = WatchedRace{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -822,7 +907,7 @@ func (x *WatchedRace) String() string {
 func (*WatchedRace) ProtoMessage() {}
 
 func (x *WatchedRace) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -835,7 +920,7 @@ func (x *WatchedRace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedRace.ProtoReflect.Descriptor instead.
 func (*WatchedRace) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{5}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *WatchedRace) GetFirst() *WatchedAccess {
@@ -906,7 +991,7 @@ type WatchedAccess struct {
 
 func (x *WatchedAccess) Reset() {
 	*x = WatchedAccess{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -918,7 +1003,7 @@ func (x *WatchedAccess) String() string {
 func (*WatchedAccess) ProtoMessage() {}
 
 func (x *WatchedAccess) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -931,7 +1016,7 @@ func (x *WatchedAccess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedAccess.ProtoReflect.Descriptor instead.
 func (*WatchedAccess) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{6}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *WatchedAccess) GetSite() uint64 {
@@ -967,7 +1052,7 @@ type Divergence struct {
 
 func (x *Divergence) Reset() {
 	*x = Divergence{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -979,7 +1064,7 @@ func (x *Divergence) String() string {
 func (*Divergence) ProtoMessage() {}
 
 func (x *Divergence) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -992,7 +1077,7 @@ func (x *Divergence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Divergence.ProtoReflect.Descriptor instead.
 func (*Divergence) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{7}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Divergence) GetStep() uint32 {
@@ -1031,7 +1116,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1043,7 +1128,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1056,7 +1141,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{8}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Decision) GetThread() int32 {
@@ -1159,7 +1244,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x04done\x18\x03 \x01(\rR\x04done\x12\x16\n" +
 	"\x06nobody\x18\x04 \x01(\rR\x06nobody\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\rR\x05steps\x12\x16\n" +
-	"\x06script\x18\x06 \x01(\rR\x06script\"\xe8\x04\n" +
+	"\x06script\x18\x06 \x01(\rR\x06script\"\xbd\x05\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
@@ -1182,7 +1267,15 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x06output\x18\r \x01(\fR\x06output\x12\x14\n" +
 	"\x05trace\x18\x0e \x01(\fR\x05trace\x122\n" +
 	"\awatched\x18\x10 \x01(\v2\x18.heddle.trace.v1.WatchedR\awatched\x120\n" +
-	"\x05holds\x18\x11 \x03(\v2\x1a.heddle.trace.v1.HoldCountR\x05holds\"\x9b\x01\n" +
+	"\x05holds\x18\x11 \x03(\v2\x1a.heddle.trace.v1.HoldCountR\x05holds\x122\n" +
+	"\arelaxed\x18\x14 \x03(\v2\x18.heddle.trace.v1.RelaxedR\arelaxed\x12\x1f\n" +
+	"\vrelaxed_cut\x18\x15 \x01(\bR\n" +
+	"relaxedCut\"]\n" +
+	"\aRelaxed\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\x04R\x04site\x12\x14\n" +
+	"\x05calls\x18\x02 \x03(\x04R\x05calls\x12\x14\n" +
+	"\x05order\x18\x03 \x01(\bR\x05order\x12\x12\n" +
+	"\x04weak\x18\x04 \x01(\bR\x04weak\"\x9b\x01\n" +
 	"\aWatched\x122\n" +
 	"\x05races\x18\x01 \x03(\v2\x1c.heddle.trace.v1.WatchedRaceR\x05races\x12\x14\n" +
 	"\x05sites\x18\x02 \x03(\x04R\x05sites\x12\x16\n" +
@@ -1227,39 +1320,41 @@ func file_trace_tracepb_plan_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_plan_proto_rawDescData
 }
 
-var file_trace_tracepb_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_trace_tracepb_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_trace_tracepb_plan_proto_goTypes = []any{
 	(*Plan)(nil),          // 0: heddle.trace.v1.Plan
 	(*Hold)(nil),          // 1: heddle.trace.v1.Hold
 	(*HoldCount)(nil),     // 2: heddle.trace.v1.HoldCount
 	(*Outcome)(nil),       // 3: heddle.trace.v1.Outcome
-	(*Watched)(nil),       // 4: heddle.trace.v1.Watched
-	(*WatchedRace)(nil),   // 5: heddle.trace.v1.WatchedRace
-	(*WatchedAccess)(nil), // 6: heddle.trace.v1.WatchedAccess
-	(*Divergence)(nil),    // 7: heddle.trace.v1.Divergence
-	(*Decision)(nil),      // 8: heddle.trace.v1.Decision
-	(*Schedule)(nil),      // 9: heddle.trace.v1.Schedule
-	(*Fault)(nil),         // 10: heddle.trace.v1.Fault
-	(*Ending)(nil),        // 11: heddle.trace.v1.Ending
+	(*Relaxed)(nil),       // 4: heddle.trace.v1.Relaxed
+	(*Watched)(nil),       // 5: heddle.trace.v1.Watched
+	(*WatchedRace)(nil),   // 6: heddle.trace.v1.WatchedRace
+	(*WatchedAccess)(nil), // 7: heddle.trace.v1.WatchedAccess
+	(*Divergence)(nil),    // 8: heddle.trace.v1.Divergence
+	(*Decision)(nil),      // 9: heddle.trace.v1.Decision
+	(*Schedule)(nil),      // 10: heddle.trace.v1.Schedule
+	(*Fault)(nil),         // 11: heddle.trace.v1.Fault
+	(*Ending)(nil),        // 12: heddle.trace.v1.Ending
 }
 var file_trace_tracepb_plan_proto_depIdxs = []int32{
-	9,  // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
-	10, // 1: heddle.trace.v1.Plan.fault:type_name -> heddle.trace.v1.Fault
+	10, // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
+	11, // 1: heddle.trace.v1.Plan.fault:type_name -> heddle.trace.v1.Fault
 	1,  // 2: heddle.trace.v1.Plan.holds:type_name -> heddle.trace.v1.Hold
-	11, // 3: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
-	7,  // 4: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
-	4,  // 5: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
+	12, // 3: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
+	8,  // 4: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
+	5,  // 5: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
 	2,  // 6: heddle.trace.v1.Outcome.holds:type_name -> heddle.trace.v1.HoldCount
-	5,  // 7: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
-	6,  // 8: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
-	6,  // 9: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
-	8,  // 10: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
-	8,  // 11: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	4,  // 7: heddle.trace.v1.Outcome.relaxed:type_name -> heddle.trace.v1.Relaxed
+	6,  // 8: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
+	7,  // 9: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
+	7,  // 10: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
+	9,  // 11: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
+	9,  // 12: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_plan_proto_init() }
@@ -1275,7 +1370,7 @@ func file_trace_tracepb_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_plan_proto_rawDesc), len(file_trace_tracepb_plan_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -58,6 +58,7 @@ type Loop struct {
 	x      execution // the current one
 	// position is where the running execution is, nil unless it has taken long.
 	position atomic.Pointer[target.Position]
+	relaxed  relaxed
 }
 
 // Process returns the process in use, nil if none is.
@@ -294,6 +295,7 @@ func (s *stream) record(kind uint32, b []byte) error {
 			s.proc.settle()
 		}
 		o = outcome(s.Program, s.proc, &j.plan, &s.x, r)
+		o.Relaxed, o.RelaxedCut = s.relaxed.read(s.Program, s.proc)
 	}
 	if o.Ending.Kind == trace.Unfinished {
 		o.Ending.Message += s.dog.call

@@ -1,9 +1,14 @@
 package simprog
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"slices"
+
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // Results of operations, as the C library numbers them.
 const (
+	eagain    = 11
 	ebusy     = 16
 	etimedout = 110
 )
@@ -23,6 +28,12 @@ func (x *execution) possible(t *Thread) bool {
 		return (t.granted || t.timedOut) && o.lock.holder == nil
 	case trace.OpSemWait:
 		return o.sem.count > 0
+	case trace.OpRwlockRdlock:
+		return o.rw.writer == nil
+	case trace.OpRwlockWrlock:
+		return o.rw.free()
+	case trace.OpOnceBegin:
+		return o.once.runs == nil
 	case trace.OpBarrierLeave:
 		return t.granted
 	case trace.OpThreadJoin:
@@ -217,11 +228,42 @@ func (x *execution) perform(t *Thread, flags trace.Flags) {
 		x.progress(t)
 		e.Object, e.Value = o.sem.object, uint64(o.sem.count)
 		x.cover(t, &o.sem.cover, true)
+	case trace.OpSemTrywait:
+		e.Object, observes = o.sem.object, o.sem.count == 0
+		if observes {
+			t.result, e.Result = eagain, eagain
+		} else {
+			o.sem.count--
+			x.progress(t)
+		}
+		e.Value = uint64(o.sem.count)
+		x.cover(t, &o.sem.cover, true)
+	case trace.OpSemGetvalue:
+		t.result, told, observes = o.sem.count, o.sem.count, true
+		e.Object, e.Value = o.sem.object, uint64(o.sem.count)
+		x.cover(t, &o.sem.cover, true)
 	case trace.OpSemPost:
 		o.sem.count++
 		x.progress(t)
 		e.Object, e.Value = o.sem.object, uint64(o.sem.count)
 		x.cover(t, &o.sem.cover, true)
+
+	case trace.OpRwlockRdlock, trace.OpRwlockTryrdlock, trace.OpRwlockWrlock, trace.OpRwlockTrywrlock, trace.OpRwlockUnlock:
+		observes = !x.performRWLock(t, &e)
+
+	case trace.OpOnceBegin:
+		e.Object = o.once.object
+		if !o.once.done {
+			o.once.runs = t
+			t.result, e.Value = 1, 1
+			x.progress(t)
+		}
+		x.cover(t, &o.once.cover, true)
+	case trace.OpOnceEnd:
+		e.Object = o.once.object
+		o.once.runs, o.once.done = nil, true
+		x.progress(t)
+		x.cover(t, &o.once.cover, true)
 
 	case trace.OpBarrierWait:
 		b := o.bar
@@ -229,6 +271,7 @@ func (x *execution) perform(t *Thread, flags trace.Flags) {
 		t.round = b.round
 		e.Object, e.Value = b.object, uint64(b.arrived)
 		if b.arrived == b.size {
+			t.result = 1
 			for _, w := range x.threads {
 				if !w.ended && w.next.op == trace.OpBarrierLeave && w.next.bar == b {
 					w.granted = true
@@ -268,6 +311,35 @@ func (x *execution) perform(t *Thread, flags trace.Flags) {
 		}
 	}
 	t.before, t.beforeAt = o.op, o.site
+}
+
+// performRWLock does an operation on a reader-writer lock, and reports whether it changed the lock.
+func (x *execution) performRWLock(t *Thread, e *trace.Event) bool {
+	op, l := t.next.op, t.next.rw
+	e.Object = l.object
+	shared := op == trace.OpRwlockRdlock || op == trace.OpRwlockTryrdlock
+	switch {
+	case op == trace.OpRwlockUnlock && l.writer == t:
+		l.writer = nil
+	case op == trace.OpRwlockUnlock:
+		if i := slices.Index(l.readers, t); i >= 0 {
+			l.readers = slices.Delete(l.readers, i, i+1)
+		} else {
+			x.fail(t, trace.Misuse, t.next.site, "unlock of a lock not held")
+			x.ending.Object = e.Object
+		}
+	case shared && l.writer == nil:
+		l.readers = append(l.readers, t)
+	case !shared && l.free():
+		l.writer = t
+	default:
+		t.result, e.Result = ebusy, ebusy
+	}
+	x.cover(t, &l.cover, !shared)
+	if t.result == 0 {
+		x.progress(t)
+	}
+	return t.result == 0
 }
 
 // grant lets a condition wait end.

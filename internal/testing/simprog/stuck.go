@@ -25,6 +25,10 @@ func (x *execution) waiters() []trace.Waiter {
 			w.Object = o.bar.object
 		case o.word != nil:
 			w.Object = o.word.object
+		case o.rw != nil:
+			w.Object = o.rw.object
+		case o.once != nil:
+			w.Object = o.once.object
 		}
 		if h := waitsFor(t); h != nil {
 			w.Holder = h.id
@@ -36,7 +40,14 @@ func (x *execution) waiters() []trace.Waiter {
 
 // waitsFor returns the thread that another one waits for, or nil if it could be any.
 func waitsFor(t *Thread) *Thread {
-	switch o := &t.next; o.op {
+	o := &t.next
+	if o.rw != nil {
+		return o.rw.writer
+	}
+	if o.once != nil {
+		return o.once.runs
+	}
+	switch o.op {
 	case trace.OpMutexLock:
 		return o.lock.holder
 	case trace.OpCondWake:

@@ -71,6 +71,8 @@ type operation struct {
 	cond  *Cond
 	sem   *Sem
 	bar   *Barrier
+	rw    *RWLock
+	once  *Once
 	other *Thread
 	body  func(*Thread)
 	value int64
@@ -99,6 +101,10 @@ func (o *operation) object() any {
 		return o.sem
 	case o.bar != nil:
 		return o.bar
+	case o.rw != nil:
+		return o.rw
+	case o.once != nil:
+		return o.once
 	case o.other != nil:
 		return o.other
 	}
@@ -313,6 +319,75 @@ func (t *Thread) Down(s *Sem) { t.do(operation{op: trace.OpSemWait, site: t.site
 // Up raises the count.
 func (t *Thread) Up(s *Sem) { t.do(operation{op: trace.OpSemPost, site: t.site(), sem: s}) }
 
+// TryDown lowers the count if it is positive, and reports whether it was.
+func (t *Thread) TryDown(s *Sem) bool {
+	return t.do(operation{op: trace.OpSemTrywait, site: t.site(), sem: s}) == 0
+}
+
+// Count returns the count.
+func (t *Thread) Count(s *Sem) int64 {
+	return t.do(operation{op: trace.OpSemGetvalue, site: t.site(), sem: s})
+}
+
+// RWLock is a reader-writer lock that lets readers in while a writer waits.
+type RWLock struct {
+	object  trace.Object
+	writer  *Thread
+	readers []*Thread
+	cover   history
+}
+
+func (l *RWLock) free() bool { return l.writer == nil && len(l.readers) == 0 }
+
+// RWLock makes a reader-writer lock.
+func (t *Thread) RWLock() *RWLock { return &RWLock{object: t.x.global()} }
+
+// ReadLock waits until no thread writes, and acquires the lock to read.
+func (t *Thread) ReadLock(l *RWLock) {
+	t.do(operation{op: trace.OpRwlockRdlock, site: t.site(), rw: l})
+}
+
+// TryReadLock acquires the lock to read if no thread writes, and reports whether it did.
+func (t *Thread) TryReadLock(l *RWLock) bool {
+	return t.do(operation{op: trace.OpRwlockTryrdlock, site: t.site(), rw: l}) == 0
+}
+
+// WriteLock waits until no thread has the lock, and acquires it to write.
+func (t *Thread) WriteLock(l *RWLock) {
+	t.do(operation{op: trace.OpRwlockWrlock, site: t.site(), rw: l})
+}
+
+// TryWriteLock acquires the lock to write if no thread has it, and reports whether it did.
+func (t *Thread) TryWriteLock(l *RWLock) bool {
+	return t.do(operation{op: trace.OpRwlockTrywrlock, site: t.site(), rw: l}) == 0
+}
+
+// RWUnlock releases the lock. It is misuse if the thread does not hold it.
+func (t *Thread) RWUnlock(l *RWLock) {
+	t.do(operation{op: trace.OpRwlockUnlock, site: t.site(), rw: l})
+}
+
+// Once runs an initialisation the first time.
+type Once struct {
+	object trace.Object
+	runs   *Thread
+	done   bool
+	cover  history
+}
+
+// Once makes a once.
+func (t *Thread) Once() *Once { return &Once{object: t.x.global()} }
+
+// Do runs body unless it was run before, and waits while another thread runs it: two operations if it
+// runs it.
+func (t *Thread) Do(o *Once, body func()) {
+	at := t.site()
+	if t.do(operation{op: trace.OpOnceBegin, site: at, once: o}) != 0 {
+		body()
+		t.do(operation{op: trace.OpOnceEnd, site: at, once: o})
+	}
+}
+
 // Barrier releases its threads when a number of them has arrived.
 type Barrier struct {
 	object  trace.Object
@@ -327,11 +402,12 @@ func (t *Thread) Barrier(size int) *Barrier {
 	return &Barrier{object: t.x.global(), size: size}
 }
 
-// Arrive waits at the barrier: two operations.
-func (t *Thread) Arrive(b *Barrier) {
+// Arrive waits at the barrier, in two operations, and reports whether the thread was the last to arrive.
+func (t *Thread) Arrive(b *Barrier) bool {
 	at := t.site()
-	t.do(operation{op: trace.OpBarrierWait, site: at, bar: b})
+	last := t.do(operation{op: trace.OpBarrierWait, site: at, bar: b}) != 0
 	t.do(operation{op: trace.OpBarrierLeave, site: at, bar: b})
+	return last
 }
 
 // Go creates a thread.

@@ -226,8 +226,9 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
     if (hd.record) hd_event_flush();
     if (msg) hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg) + 1);
     if (outcome != HD_OUT_DIVERGED) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0, true);
-    report_waiters();
   }
+  // An exhaustive search must know what the threads that a clean end cuts off would have done next.
+  if (outcome != HD_OUT_CLEAN || hd.record) report_waiters();
   hd_cut_asked = false;
   hd_to_carrier();
 }

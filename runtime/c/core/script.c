@@ -89,9 +89,17 @@ static struct hd_thread *planned(uint32_t i) {
 
 static struct hd_thread *thread_of(const struct hd_step *s) { return planned(s->thread); }
 
+// The thread that ends last ends the process instead: another one, in another order.
+static bool last_end(uint64_t op) { return op == HD_OP_THREAD_END || op == HD_OP_PROCESS_EXIT; }
+
+// Reports whether the step's operation is the thread's pending one. Its instruction is compared apart.
+static bool pends(const struct hd_thread *t, const struct hd_step *s) {
+  return t->pend.op == s->op || (s->pc == 0 && last_end(s->op) && last_end(t->pend.op));
+}
+
 // Reports whether the thread may perform the step next: its pending operation or a detour.
 static bool matches(const struct hd_thread *t, const struct hd_step *s) {
-  return (uint32_t)hd_name(t->pend.pc) == s->pc && (t->pend.op == s->op || hd_detour_possible(t, s->op));
+  return (uint32_t)hd_name(t->pend.pc) == s->pc && (pends(t, s) || hd_detour_possible(t, s->op));
 }
 
 static void take_wake(const struct hd_step *s) {
@@ -112,7 +120,7 @@ static bool overtakes(const struct hd_thread *t, const struct hd_step *s) {
 
 // Prepares the thread to perform a step it matches; false if it cannot now.
 static bool take(struct hd_thread *t, const struct hd_step *s) {
-  if (t->pend.op != s->op) {
+  if (!pends(t, s)) {
     if (s->op == HD_OP_COND_TIMEOUT && !t->wait.due) {
       if (!overtakes(t, s)) return false;
       hd_overtaken(t);

@@ -7,8 +7,9 @@
 #include "core/own_memory.h"
 #include "core/run.h"
 
-enum { SLOTS = 1 << 12 };
-static struct { uint64_t obj, hash; uint32_t epoch; } *table;
+// Memory has a hash for each byte, so accesses of different sizes to the same bytes conflict.
+enum { SLOTS = 1 << 12, BYTES = 8 };
+static struct { uint64_t obj, hash[BYTES]; uint32_t epoch; } *table;
 static uint32_t epoch;
 
 void hd_signature_reset(void) {
@@ -17,21 +18,45 @@ void hd_signature_reset(void) {
   hd.signature = 0;
 }
 
-void hd_signature(struct hd_thread *t) {
-  uint64_t obj = hd_name(t->pend.obj);
+static uint64_t *hashes(uint64_t obj) {
   uint32_t i = (uint32_t)(hd_mix(obj, 0x51) >> 20) % SLOTS;
   // A displaced object loses its history, so a few more executions have equal signatures.
   if (table[i].epoch != epoch || table[i].obj != obj) {
     table[i].epoch = epoch;
     table[i].obj = obj;
-    table[i].hash = obj;
+    for (uint32_t b = 0; b < BYTES; b++) table[i].hash[b] = obj;
   }
-  uint64_t h = hd_mix(table[i].hash, t->name + hd_name(t->pend.pc) * 31 + t->pend.op);
-  hd.signature += h;
-  switch (t->pend.op) {
-  case HD_OP_READ: case HD_OP_READ_RANGE: case HD_OP_ATOMIC_LOAD: case HD_OP_THREAD_START: case HD_OP_THREAD_END:
-    break;
-  default:
-    table[i].hash = h;
+  return table[i].hash;
+}
+
+static bool looks(uint16_t op) {
+  switch (op) {
+  case HD_OP_READ: case HD_OP_READ_RANGE: case HD_OP_ATOMIC_LOAD: case HD_OP_THREAD_START: case HD_OP_THREAD_END: return true;
+  default: return false;
   }
+}
+
+void hd_signature(struct hd_thread *t) {
+  uint16_t op = t->pend.op;
+  uint64_t pc = hd_name(t->pend.pc), obj = hd_name(t->pend.obj);
+  if (op == HD_OP_PROCESS_EXIT && !t->pend.pc) { // the last thread to end, whichever that is
+    op = HD_OP_THREAD_END;
+    obj = hd_name(t->fs);
+  }
+  uint64_t id = t->name + pc * 31 + op;
+  uint32_t size = t->pend.size;
+  if (size == 0) {
+    uint64_t *h = hashes(obj), sum = hd_mix(h[0], id);
+    hd.signature += sum;
+    if (!looks(op)) h[0] = sum;
+    return;
+  }
+  // The bytes of up to two words; of a larger range, the first ones.
+  uint32_t first = obj % BYTES, n = size < BYTES ? size : BYTES;
+  uint64_t *low = hashes(obj - first), *high = first + n > BYTES ? hashes(obj - first + BYTES) : NULL, before = 0;
+  for (uint32_t b = first; b < first + n; b++) before = before * 31 + (b < BYTES ? low[b] : high[b - BYTES]);
+  uint64_t sum = hd_mix(before, id);
+  hd.signature += sum;
+  if (looks(op)) return;
+  for (uint32_t b = first; b < first + n; b++) *(b < BYTES ? &low[b] : &high[b - BYTES]) = sum;
 }

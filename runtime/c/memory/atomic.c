@@ -1,15 +1,50 @@
 // atomic.c: atomic operations of every width. Each is a scheduling point, and the runtime performs
 // it for the program. Executions are sequentially consistent; the memory order is recorded for the
 // analyses.
+#include "core/modules.h"
 #include "core/program_memory.h"
 #include "core/progress.h"
 #include "core/reached.h"
+#include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
 #include "memory/heap.h"
 
 typedef unsigned __int128 u128;
 
+// ---- what is not explored
+//
+// Executions are sequentially consistent, and no compare-exchange fails spuriously. The controller learns which atomics
+// could have done more. The table is in the shared memory: it outlives executions, whatever isolates them.
+static HD_COLD void relaxed(const struct hd_thread *t, uint64_t flags, uint64_t pc) {
+  uint32_t depth = t->calls.depth < HD_SHADOW_MAX ? t->calls.depth : HD_SHADOW_MAX;
+  uint64_t call = depth > 0 ? hd_name(t->calls.frames[depth - 1].pc) : 0;
+  pc = hd_name(pc);
+  struct hd_shm *shm = hd_shm;
+  uint32_t i = (uint32_t)(hd_mix(pc, call) >> 32);
+  for (uint32_t n = 0; n < HD_MAX_RELAXED; n++) {
+    struct hd_relaxed *x = &shm->relaxed[(i + n) % HD_MAX_RELAXED];
+    if (x->pc == pc && x->calls[0] == call && (x->flags & flags) == flags) return;
+    if (x->pc && (x->pc != pc || x->calls[0] != call)) continue;
+    x->calls[0] = call;
+    x->calls[1] = depth > 1 ? hd_name(t->calls.frames[depth - 2].pc) : 0;
+    x->flags |= flags;
+    x->pc = pc;
+    __atomic_store_n(&shm->nrelaxed, shm->nrelaxed + 1, __ATOMIC_RELEASE);
+    return;
+  }
+  shm->relaxed_full = 1;
+}
+
+static inline void ordered(const struct hd_thread *t, int order, uint64_t pc) {
+  if (HD_UNLIKELY((order & 7) != __ATOMIC_SEQ_CST)) relaxed(t, HD_RELAXED_ORDER, pc);
+}
+
+static inline void weak(uint64_t pc) {
+  if (hd_active()) relaxed(hd.cur, HD_RELAXED_WEAK, pc);
+}
+
+// ---- the operations
 
 static inline struct hd_thread *before(uint16_t op, const volatile void *p, uint32_t size, int order, uint64_t pc) {
   hd_reach(pc);
@@ -21,6 +56,7 @@ static inline struct hd_thread *before(uint16_t op, const volatile void *p, uint
   uint64_t addr = (uint64_t)p;
   if (HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED))
     hd_heap_bad_access(addr, size, op != HD_OP_ATOMIC_LOAD, pc);
+  ordered(t, order, pc);
   return t;
 }
 
@@ -53,6 +89,7 @@ static inline void failed(struct hd_thread *t, int order) { t->pend.flags = (uin
   static HD_PROGACCESS int cas##bits(volatile T *p, T *expected, T v, int mo, int fail, uint64_t pc) { \
     if (!hd_active()) return __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
     struct hd_thread *t = before(HD_OP_ATOMIC_CAS, p, bits / 8, mo, pc); \
+    ordered(t, fail, pc); \
     T want = *expected; \
     T seen = want; \
     int ok = __atomic_compare_exchange_n(p, &seen, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
@@ -67,6 +104,7 @@ static inline void failed(struct hd_thread *t, int order) { t->pend.flags = (uin
     return cas##bits(p, e, v, mo, fail, HD_RA); \
   } \
   HD_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T *p, T *e, T v, int mo, int fail) { \
+    weak(HD_RA); \
     return cas##bits(p, e, v, mo, fail, HD_RA); \
   } \
   HD_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T e, T v, int mo, int fail) { \
@@ -139,7 +177,10 @@ WIDE(exchange, 0) WIDE(fetch_add, 1) WIDE(fetch_sub, 2) WIDE(fetch_and, 3) WIDE(
 
 static HD_PROGACCESS int cas128(volatile u128 *p, u128 *expected, u128 v, int mo, int fail, uint64_t pc) {
   struct hd_thread *t = NULL;
-  if (hd_active()) t = before(HD_OP_ATOMIC_CAS, p, 16, mo, pc);
+  if (hd_active()) {
+    t = before(HD_OP_ATOMIC_CAS, p, 16, mo, pc);
+    ordered(t, fail, pc);
+  }
   u128 want = *expected, seen = wide_cas(p, want, v);
   int ok = seen == want;
   if (t) {
@@ -152,7 +193,7 @@ static HD_PROGACCESS int cas128(volatile u128 *p, u128 *expected, u128 v, int mo
   return ok;
 }
 HD_EXPORT int __tsan_atomic128_compare_exchange_strong(volatile u128 *p, u128 *e, u128 v, int mo, int fail) { return cas128(p, e, v, mo, fail, HD_RA); }
-HD_EXPORT int __tsan_atomic128_compare_exchange_weak(volatile u128 *p, u128 *e, u128 v, int mo, int fail) { return cas128(p, e, v, mo, fail, HD_RA); }
+HD_EXPORT int __tsan_atomic128_compare_exchange_weak(volatile u128 *p, u128 *e, u128 v, int mo, int fail) { weak(HD_RA); return cas128(p, e, v, mo, fail, HD_RA); }
 HD_EXPORT u128 __tsan_atomic128_compare_exchange_val(volatile u128 *p, u128 e, u128 v, int mo, int fail) { cas128(p, &e, v, mo, fail, HD_RA); return e; }
 
 HD_EXPORT void __tsan_atomic_thread_fence(int mo) {
@@ -161,6 +202,7 @@ HD_EXPORT void __tsan_atomic_thread_fence(int mo) {
   hd_pend(t, HD_OP_ATOMIC_FENCE, HD_RA, 0);
   t->pend.flags = (uint16_t)(HD_EV_ATOMIC | (mo & 7) << 4);
   hd_point(t);
+  ordered(t, mo, HD_RA);
   hd_commit(t, 0, 0);
 }
 HD_EXPORT void __tsan_atomic_signal_fence(int mo) { (void)mo; __asm__ volatile("" ::: "memory"); }

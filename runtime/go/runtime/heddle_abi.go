@@ -18,6 +18,7 @@ const (
 	hdMaxOmitted      = 64
 	hdMaxOmittedSites = 4096
 	hdOmittedCaller   = 64
+	hdMaxRelaxed      = 1024
 	hdMaxTried        = 32
 	hdMaxTriedSites   = 16384
 )
@@ -953,7 +954,28 @@ const (
 	hdOffsetofTriedSiteOf = 12
 )
 
-// hdShm is struct hd_shm, 633600 bytes.
+// enum hd_relaxed_flags
+const (
+	hdRelaxedOrder = 1
+	hdRelaxedWeak  = 2
+)
+
+// hdRelaxed is struct hd_relaxed, 32 bytes.
+type hdRelaxed struct {
+	Pc    uint64    // offset 0
+	Calls [2]uint64 // offset 8
+	Flags uint64    // offset 24
+}
+
+// Size and offsets of hdRelaxed as the C compiler has them.
+const (
+	hdSizeofRelaxed        = 32
+	hdOffsetofRelaxedPc    = 0
+	hdOffsetofRelaxedCalls = 8
+	hdOffsetofRelaxedFlags = 24
+)
+
+// hdShm is struct hd_shm, 666376 bytes.
 type hdShm struct {
 	Magic        uint64              // offset 0
 	Abi          uint32              // offset 8
@@ -1006,14 +1028,17 @@ type hdShm struct {
 	TriedRanges  [32]hdTriedRange    // offset 219128
 	TriedSites   [16384]hdTriedSite  // offset 219640
 	TriedTimes   [32]uint64          // offset 481784
-	Nlate        uint32              // offset 482040
-	PadLate      uint32              // offset 482044
-	Late         [256]hdModule       // offset 482048
+	Nrelaxed     uint32              // offset 482040
+	RelaxedFull  uint32              // offset 482044
+	Relaxed      [1024]hdRelaxed     // offset 482048
+	Nlate        uint32              // offset 514816
+	PadLate      uint32              // offset 514820
+	Late         [256]hdModule       // offset 514824
 }
 
 // Size and offsets of hdShm as the C compiler has them.
 const (
-	hdSizeofShm               = 633600
+	hdSizeofShm               = 666376
 	hdOffsetofShmMagic        = 0
 	hdOffsetofShmAbi          = 8
 	hdOffsetofShmPoints       = 12
@@ -1065,9 +1090,12 @@ const (
 	hdOffsetofShmTriedRanges  = 219128
 	hdOffsetofShmTriedSites   = 219640
 	hdOffsetofShmTriedTimes   = 481784
-	hdOffsetofShmNlate        = 482040
-	hdOffsetofShmPadLate      = 482044
-	hdOffsetofShmLate         = 482048
+	hdOffsetofShmNrelaxed     = 482040
+	hdOffsetofShmRelaxedFull  = 482044
+	hdOffsetofShmRelaxed      = 482048
+	hdOffsetofShmNlate        = 514816
+	hdOffsetofShmPadLate      = 514820
+	hdOffsetofShmLate         = 514824
 )
 
 // enum hd_isolation
