@@ -156,6 +156,9 @@ func (c *corpus) follow(ctx context.Context, name string, tr *trace.Trace) (*eng
 	c.tried++
 	f := result.OfTrace(met, c.target)
 	switch {
+	case met.Ending.Kind == trace.Unfinished:
+		c.note("not decided: %s: the execution did not end (%s)", name, met.Ending.Message)
+		return nil, nil
 	case !met.Ending.Kind.Failed():
 		c.fixed = append(c.fixed, fixed{name, tr.Header.Finding})
 		return nil, nil
