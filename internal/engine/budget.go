@@ -81,8 +81,7 @@ func (s *search) budget(o *schedule.Outcome) {
 	if s.report.Executions != 1 || !s.unbounded() {
 		return
 	}
-	if o.Ending.Kind == trace.Hang && o.Points >= firstSteps {
-		o.Ending.Kind, o.Ending.Message = trace.Unfinished, trace.CutBySteps
+	if o.Ending.Kind == trace.Unfinished {
 		return
 	}
 	if n := room(o.Points); n > usualSteps {
