@@ -29,7 +29,7 @@ type atomicityCommand struct {
 	SameThreads bool          `help:"With --backend=live, suspend only the threads that the profile showed at the instructions."`
 	SameStacks  bool          `help:"With --backend=live, suspend threads only on the stacks of calls that the profile showed."`
 	NoSimplify  bool          `help:"Do not simplify the traces."`
-	MaxSteps    int           `placeholder:"N" help:"On the controlled scheduler, call an execution of more than N scheduling points a hang (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`
+	MaxSteps    int           `placeholder:"N" help:"On the controlled scheduler, let an execution pass at most N scheduling points; one that does not end by then is unfinished (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`
 	Output      string        `short:"o" placeholder:"FILE" help:"Write the trace of the first finding to FILE (otherwise to the first free one of PROGRAM.hdl, PROGRAM.2.hdl, …)."`
 	jobsFlag
 	syncOnlyFlag

@@ -28,6 +28,7 @@ type checkDeterminismCommand struct {
 	SolverTime time.Duration `default:"60s" help:"Give an SMT solver (z3, cvc5 or cvc4, if one is installed) at most this long for each pair that the search does not decide; 0 to use none."`
 	Output     string        `short:"o" placeholder:"FILE" help:"Write the execution that shows the failure to FILE (otherwise to the first free one of NAME.reordered.hdl, NAME.reordered.2.hdl, …)."`
 	seedFlag
+	timeFlag
 	runFlags
 
 	Trace string `arg:"" predictor:"trace" help:"The trace of a clean execution."`
@@ -181,9 +182,17 @@ func (c *checkDeterminismCommand) Run(a *app) error {
 			}
 		}
 	}
+	ctx, cancel, err := c.within(a)
+	if err != nil {
+		return err
+	}
+	defer cancel()
 	done := a.slowly("checking")
-	d, err := engine.CheckDeterminism(a.ctx, t, tr, opts)
+	d, err := engine.CheckDeterminism(ctx, t, tr, opts)
 	done()
+	if err != nil && engine.OutOfTime(ctx) {
+		d, err = &engine.Determinism{Answer: reversible.Undecided, Why: c.overtime(ctx, a, t, err).Error()}, nil
+	}
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ type explainCommand struct {
 	Runs   *int   `placeholder:"N" help:"Make at most N executions (otherwise 200); with --try-lock, in the search (otherwise 2,000)."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the nearest execution that does not fail to FILE (otherwise to the first free one of NAME.pass.hdl, NAME.pass.2.hdl, …)."`
 	HTML   string `name:"html" placeholder:"FILE" help:"Also write a page to FILE, which a browser shows without a network: the failing execution and, beside it, the one that does not fail."`
+	timeFlag
 	tryLockFlag
 	runFlags
 
@@ -66,11 +67,16 @@ func (c *explainCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	done := a.slowly("explaining")
-	found, err := engine.Explain(a.ctx, t, tr, engine.ExplainOptions{Executions: c.runs(), ExpectStatus: tr.Header.ExpectStatus})
-	done()
+	ctx, cancel, err := c.within(a)
 	if err != nil {
 		return err
+	}
+	defer cancel()
+	done := a.slowly("explaining")
+	found, err := engine.Explain(ctx, t, tr, engine.ExplainOptions{Executions: c.runs(), Time: c.Time, ExpectStatus: tr.Header.ExpectStatus})
+	done()
+	if err != nil {
+		return c.overtime(ctx, a, t, err)
 	}
 	names := report.NewRunning(t.Modules)
 	out := report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete}

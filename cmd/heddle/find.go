@@ -22,7 +22,7 @@ import (
 
 type findCommand struct {
 	programFlags
-	Time         time.Duration  `default:"60s" help:"Take at most this long in all, simplification included; 0 for no limit. The first execution may take longer while it shows no sign of life, until --watchdog calls it a hang."`
+	Time         time.Duration  `default:"60s" help:"Take at most this long in all, simplification included; 0 for no limit."`
 	SimplifyTime *time.Duration `placeholder:"DURATION" help:"Simplify at most this long (otherwise half of --time, or 30 s without it). When nothing helps any more, a third of it is for showing that no schedule with fewer context switches fails, or finding one; 0 skips that, and leaves no bound but --time."`
 	Runs         int            `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
 	Stale        int            `default:"${stale}" help:"End early when this many executions in a row, and half of all, have shown nothing new; 0 for never. Checked between rounds of executions, and never with --runs or --time 0."`

@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,15 +15,44 @@ import (
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/ignore"
 	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/usage"
 )
 
 // Flags shared by several commands, which embed them.
 
 type watchdogFlag struct {
-	Watchdog time.Duration `default:"10s" help:"Call it a hang when the program runs this long without reaching a scheduling point."`
+	Watchdog time.Duration `default:"10s" help:"End an execution as unfinished, with the place of each thread, when it runs this long without reaching a scheduling point."`
+}
+
+// timeFlag bounds commands that otherwise end by themselves.
+type timeFlag struct {
+	Time time.Duration `placeholder:"DURATION" help:"Take at most this long; what is known by then is printed. Otherwise there is no limit."`
+}
+
+// within returns the context in which a command executes the program.
+func (f timeFlag) within(a *app) (context.Context, context.CancelFunc, error) {
+	if f.Time < 0 {
+		return nil, nil, usage.Errorf("--time cannot be negative")
+	}
+	ctx, cancel := engine.Limited(a.ctx, f.Time)
+	return ctx, cancel, nil
+}
+
+// overtime explains an error of what ran in a context of within, and prints where the threads of an execution were that it ended.
+func (f timeFlag) overtime(ctx context.Context, a *app, t target.Target, err error) error {
+	var cut *target.CutError
+	if errors.As(err, &cut) && !a.JSON {
+		names := report.NewRunning(t.Modules)
+		result.PrintUnfinished(a.stdout, engine.UnfinishedExecution(&cut.Outcome, names.Locate, names.Object))
+	}
+	if err != nil && engine.OutOfTime(ctx) {
+		return fmt.Errorf("not done within --time %v", f.Time)
+	}
+	return err
 }
 
 // isolationFlags say how executions of a C or C++ program are isolated.
@@ -242,7 +273,7 @@ type searchFlags struct {
 	Delays      *int     `placeholder:"N" help:"Execute all schedules with at most N delays, by strategy delay, and then end."`
 	earlyFlag
 	NoEarlyTimeouts bool     `help:"Never let a time-out, sleep or timer end while another thread could run." xor:"early"`
-	MaxSteps        int      `placeholder:"N" help:"Call an execution of more than N scheduling points a hang (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`
+	MaxSteps        int      `placeholder:"N" help:"Let an execution pass at most N scheduling points; one that does not end by then is unfinished (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`
 	NoSimplify      bool     `help:"Do not simplify the trace."`
 	Ignore          []string `placeholder:"FINDING|FILE" predictor:"file" sep:"none" help:"Pass over a finding: do not end the search at it, count it, and do not let it change the exit status. FINDING is its key, as heddle prints it; FILE is a trace that shows it, or a text file with a key on each line. Can be repeated."`
 	All             bool     `help:"Go on after a finding until the search ends for another reason, and report every distinct one, each with its own trace."`

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type injectCommand struct {
 	seedFlag
 	jobsFlag
 	expectFlag
+	timeFlag
 	Model  string `required:"" placeholder:"MODEL" help:"What goes wrong: bit-flip-read, bit-flip-write, short-allocation, invalid-pointer, overrun, argument, dropped-sync, delayed-sync or killed-thread."`
 	Faults int    `short:"n" default:"1" placeholder:"N" help:"Make N executions, each with another fault, or fewer if there are no more faults."`
 	Index  int    `default:"-1" placeholder:"N" help:"Inject one fault, at the N-th occasion of the execution, from 0; otherwise occasions are drawn from the seed."`
@@ -100,9 +102,14 @@ func (c *injectCommand) Run(a *app) error {
 			return err
 		}
 	}
+	ctx, cancel, err := c.within(a)
+	if err != nil {
+		return err
+	}
+	defer cancel()
 	opts.Memory = a.memory() / 4 / int64(jobs)
 	done := a.slowly("recording")
-	x, err := engine.NewInjector(a.ctx, t, opts)
+	x, err := engine.NewInjector(ctx, t, opts)
 	done()
 	switch {
 	case errors.Is(err, engine.ErrNoOccasion) && c.Amount != "":
@@ -111,7 +118,7 @@ func (c *injectCommand) Run(a *app) error {
 		return fmt.Errorf("%s has no occasion for %s in this execution: give another line, or none", c.At, c.Model)
 	}
 	if err != nil {
-		return err
+		return c.overtime(ctx, a, t, err)
 	}
 	defer x.Close()
 	if c.Index >= x.Occasions() {
@@ -122,7 +129,7 @@ func (c *injectCommand) Run(a *app) error {
 		return err
 	}
 	defer golden.Close()
-	i := injections{a: a, c: c, x: x, names: result.NewCanonicalNames(golden), where: func(s trace.Site) string { return names.Place(s) }}
+	i := injections{ctx: ctx, a: a, c: c, x: x, names: result.NewCanonicalNames(golden), where: func(s trace.Site) string { return names.Place(s) }}
 	if c.Faults == 1 {
 		return i.one()
 	}
@@ -163,6 +170,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 
 // injections executes what the command line asks for.
 type injections struct {
+	ctx   context.Context
 	a     *app
 	c     *injectCommand
 	x     *engine.Injector
@@ -176,12 +184,14 @@ func (i *injections) one() error {
 	if err != nil {
 		return err
 	}
-	in, err := i.x.One(i.a.ctx, i.c.Index)
+	in, err := i.x.One(i.ctx, i.c.Index)
 	switch {
 	case errors.Is(err, engine.ErrNoOccasion) && i.c.Index >= 0:
 		return fmt.Errorf("no call there can have a fault of %s: give another --index", i.c.Model)
 	case errors.Is(err, engine.ErrNoOccasion):
 		return fmt.Errorf("none of the calls that were tried can have a fault of %s: give another --seed, or another model", i.c.Model)
+	case err != nil && engine.OutOfTime(i.ctx):
+		return fmt.Errorf("no fault was injected within --time %v", i.c.Time)
 	case err != nil:
 		return err
 	}
@@ -271,7 +281,7 @@ func (i *injections) campaign(head result.InjectionsHead, jobs int) error {
 	}
 	p, began, executed := i.a.progress(), time.Now(), 0
 	most := i.c.Faults - sum.Total
-	err = i.x.Campaign(i.a.ctx, func(n int) bool { return known[n] != nil }, most, jobs, func(n int, in *engine.Injected) error {
+	err = i.x.Campaign(i.ctx, func(n int) bool { return known[n] != nil }, most, jobs, func(n int, in *engine.Injected) error {
 		if in == nil {
 			out := result.Injection{Number: n, Outcome: result.OutcomeNoOccasion}
 			sum.Add(&out)
@@ -302,8 +312,15 @@ func (i *injections) campaign(head result.InjectionsHead, jobs int) error {
 	if i.a.ctx.Err() != nil {
 		return fmt.Errorf("interrupted after %s of %s, which are in %s: the same command continues", wording.Thousands(sum.Total), wording.Count(i.c.Faults, "fault"), sum.File)
 	}
+	if err != nil && engine.OutOfTime(i.ctx) {
+		i.a.note(fmt.Sprintf("--time %v ended the campaign after %s of %s, which are in %s: the same command continues", i.c.Time, wording.Thousands(sum.Total), wording.Count(i.c.Faults, "fault"), sum.File))
+		err = nil
+	}
 	if err != nil {
 		return err
+	}
+	if sum.Total == 0 && engine.OutOfTime(i.ctx) {
+		return fmt.Errorf("no fault was injected within --time %v", i.c.Time)
 	}
 	if sum.Total == 0 {
 		return fmt.Errorf("the execution has no occasion for %s: heddle tried all %s", i.c.Model, wording.Count(head.Faults, "fault"))

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -22,6 +25,7 @@ type recordCommand struct {
 	spuriousFlag
 	expectFlag
 	outputFlags
+	timeFlag
 	Accesses  bool   `help:"Record all accesses to memory, not only scheduling points; --memory limits how many."`
 	Values    bool   `help:"Record every access, repeated ones too, with the value read or written; implies --accesses. heddle sanitize and heddle compare need it."`
 	Functions bool   `help:"Record entries and exits of functions, too; implies --values. C and C++ only. heddle compare then says in which call the control flow deviates."`
@@ -34,11 +38,11 @@ type recordCommand struct {
 
 func (c *recordCommand) Help() string {
 	return `Runs the program once, under one schedule, and writes the trace, however it ends. Ends with
-1 if the execution failed.`
+1 if the execution failed, and with 3 if it did not end by itself: then the trace says how far it came.`
 }
 
 type recordJSON struct {
-	Outcome string     `json:"outcome"` // found, clean
+	Outcome string     `json:"outcome"` // found, clean, unfinished
 	Trace   string     `json:"trace"`
 	Status  int32      `json:"status"`
 	Events  int        `json:"events"` // in the trace
@@ -46,6 +50,8 @@ type recordJSON struct {
 	// Accesses is the number of accesses recorded, if the execution made more.
 	Accesses int             `json:"accesses,omitempty"`
 	Finding  *result.Finding `json:"finding,omitempty"`
+	// Unfinished says where the threads were if heddle ended the execution before it was over.
+	Unfinished *engine.UnfinishedExecutions `json:"unfinished,omitempty"`
 }
 
 func (c *recordCommand) Run(a *app) error {
@@ -81,9 +87,14 @@ func (c *recordCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	tr, err := c.record(a, program, t, opts)
+	ctx, cancel, err := c.within(a)
 	if err != nil {
 		return err
+	}
+	defer cancel()
+	tr, err := c.record(ctx, a, program, t, opts)
+	if err != nil {
+		return c.overtime(ctx, a, t, err)
 	}
 	if c.Output, err = files.Keep(tr, ""); err != nil {
 		return err
@@ -95,6 +106,11 @@ func (c *recordCommand) Run(a *app) error {
 		out.Finding = result.OfTrace(tr, t)
 		out.Finding.Confirmed = false // it ran once
 	}
+	if tr.Ending.Kind == trace.Unfinished {
+		names := report.NewRunning(t.Modules)
+		out.Outcome = result.Unfinished
+		out.Unfinished = engine.UnfinishedExecution(&schedule.Outcome{Ending: tr.Ending, Points: out.Cost.Events, Trace: tr}, names.Locate, names.Object)
+	}
 	if a.JSON {
 		if err := a.printJSON(out); err != nil {
 			return err
@@ -103,6 +119,7 @@ func (c *recordCommand) Run(a *app) error {
 		if failed {
 			fmt.Fprintln(a.stdout, out.Finding.Headline())
 		}
+		result.PrintUnfinished(a.stdout, out.Unfinished)
 		ended := ""
 		if !failed && tr.Ending.Status != 0 {
 			ended = fmt.Sprintf("exit status %d, ", tr.Ending.Status)
@@ -125,8 +142,13 @@ func (c *recordCommand) Run(a *app) error {
 				c.Output, ended, wording.Count(out.Events, "event"), points, wording.Count(out.Cost.Switches, "context switch"), wording.Count(out.Cost.Threads, "thread"))
 		}
 	}
-	if failed {
+	switch {
+	case failed:
 		return errFound
+	case out.Unfinished != nil && a.ctx.Err() != nil:
+		return errors.New("interrupted")
+	case out.Unfinished != nil:
+		return errors.New("the execution did not end: " + out.Unfinished.Advice())
 	}
 	return nil
 }
@@ -147,12 +169,12 @@ func (c *recordCommand) checkLive() error {
 }
 
 // record executes the program once. t is the program on heddle's scheduler.
-func (c *recordCommand) record(a *app, program launch.Program, t target.Target, opts engine.RecordOptions) (*trace.Trace, error) {
+func (c *recordCommand) record(ctx context.Context, a *app, program launch.Program, t target.Target, opts engine.RecordOptions) (*trace.Trace, error) {
 	if c.Functions && t.Header().Target == "go" {
 		return nil, errors.New("--functions is for C and C++ programs, and heddle records no entries and exits of Go's functions: give --values instead")
 	}
 	if c.Backend != "live" {
-		return engine.Record(a.ctx, t, opts)
+		return engine.Record(ctx, t, opts)
 	}
 	h := t.Header()
 	switch {
@@ -166,7 +188,7 @@ func (c *recordCommand) record(a *app, program launch.Program, t target.Target, 
 		return nil, err
 	}
 	most := int(a.memory() / liveEventBytes)
-	return engine.RecordLive(a.ctx, p, t, engine.RecordLiveOptions{MaxAccesses: most, ExpectStatus: c.status(), Watchdog: c.Watchdog})
+	return engine.RecordLive(ctx, p, t, engine.RecordLiveOptions{MaxAccesses: most, ExpectStatus: c.status(), Watchdog: c.Watchdog})
 }
 
 // liveEventBytes is what an event of the backend live takes while heddle orders the threads' events by time.

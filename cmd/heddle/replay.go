@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +24,7 @@ import (
 
 type replayCommand struct {
 	Times *int `placeholder:"N" help:"Number of times to replay (otherwise once, and a control record 10 times)."`
+	timeFlag
 	drawFlags
 	Quiet      bool         `short:"q" help:"Say only how it ended."`
 	Changed    bool         `help:"The program has been changed since: follow the schedule as far as it goes, and its neighbours."`
@@ -153,10 +153,15 @@ func (c *replayCommand) Run(a *app) error {
 		return c.follow(a, t, tr)
 	}
 	p := a.progress()
+	ctx, cancel, err := c.within(a)
+	if err != nil {
+		return err
+	}
+	defer cancel()
 	var again *trace.Trace
 	done, varies := 0, ""
 	for done < c.times(1) {
-		now, rerr := engine.Replay(a.ctx, t, tr)
+		now, rerr := engine.Replay(ctx, t, tr)
 		if err = rerr; err != nil {
 			break
 		}
@@ -166,11 +171,12 @@ func (c *replayCommand) Run(a *app) error {
 		p.line(fmt.Sprintf("replay: %d of %d identical", done, c.times(1)))
 	}
 	p.done()
-	// Interrupted, it says what it has so far.
-	interrupted := done > 0 && errors.Is(err, context.Canceled)
+	// Interrupted, or at the time limit, it says what it has so far.
+	interrupted := done > 0 && err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err())
 	if interrupted {
 		err = nil
 	}
+	err = c.overtime(ctx, a, t, err)
 	failed := tr.Ending.Kind.Failed()
 	if a.JSON {
 		out := replayJSON{Outcome: "clean", Same: err == nil, Times: c.times(1), Events: len(tr.Events), Varies: varies}
@@ -206,6 +212,8 @@ func (c *replayCommand) Run(a *app) error {
 		}
 		times := ""
 		switch {
+		case interrupted && engine.OutOfTime(ctx):
+			times = fmt.Sprintf(" %s of %s times within --time %v", wording.Thousands(done), wording.Thousands(c.times(1)), c.Time)
 		case interrupted:
 			times = fmt.Sprintf(" %s of %s times, then interrupted", wording.Thousands(done), wording.Thousands(c.times(1)))
 		case c.times(1) > 1:
@@ -290,14 +298,22 @@ func (c *replayCommand) startProgram(a *app, l *launch.Launcher) (target.Target,
 
 // follow is a replay with another build of the program.
 func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
-	met, changed, err := launch.Follow(a.ctx, t, tr)
+	ctx, cancel, err := c.within(a)
 	if err != nil {
 		return err
+	}
+	defer cancel()
+	met, changed, err := launch.Follow(ctx, t, tr)
+	if err != nil {
+		return c.overtime(ctx, a, t, err)
 	}
 	failing := met
 	out := replayJSON{Outcome: result.Clean, Same: !changed, Times: 1, Events: len(met.Events)}
 	if tr.Ending.Kind.Failed() && !met.Ending.Kind.Failed() {
-		near, err := engine.RunNeighbours(a.ctx, t, tr, met, neighbourRuns, report.NewRunning(t.Modules).Locate)
+		near, err := engine.RunNeighbours(ctx, t, tr, met, neighbourRuns, report.NewRunning(t.Modules).Locate)
+		if err != nil && engine.OutOfTime(ctx) && near != nil && near.Failing == nil {
+			near.Complete, err = false, nil
+		}
 		if err != nil {
 			return err
 		}
@@ -323,10 +339,15 @@ func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
 	} else {
 		err = c.printFollowed(a, t, met, failing, &out)
 	}
-	if err == nil && failed {
+	switch {
+	case err != nil:
+		return err
+	case failed:
 		return errFound
+	case met.Ending.Kind == trace.Unfinished:
+		return fmt.Errorf("the followed execution did not end (%s), so whether the failure is gone is not decided", met.Ending.Message)
 	}
-	return err
+	return nil
 }
 
 func (c *replayCommand) printFollowed(a *app, t target.Target, met, failing *trace.Trace, out *replayJSON) error {
@@ -344,6 +365,7 @@ func (c *replayCommand) printFollowed(a *app, t target.Target, met, failing *tra
 	case n == nil:
 	case n.Trace != "":
 		fmt.Fprintf(a.stdout, "but a neighbour of it fails: %s\ntrace: %s\nreplay: heddle replay %s\n", endedWith(failing, t), n.Trace, wording.Quoted(n.Trace))
+	case met.Ending.Kind == trace.Unfinished:
 	default:
 		fmt.Fprintf(a.stdout, "the failure is gone under the same order and %s\n", wording.Count(n.Different, "neighbour"))
 	}
@@ -352,6 +374,9 @@ func (c *replayCommand) printFollowed(a *app, t target.Target, met, failing *tra
 
 // endedWith is how an execution of the target's program ended, in a line.
 func endedWith(tr *trace.Trace, t target.Target) string {
+	if tr.Ending.Kind == trace.Unfinished {
+		return "not ended: " + tr.Ending.Message
+	}
 	if !tr.Ending.Kind.Failed() {
 		return "no failure"
 	}
@@ -417,8 +442,13 @@ func (c *replayCommand) control(a *app, l *launch.Launcher) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel, err := c.within(a)
+	if err != nil {
+		return err
+	}
+	defer cancel()
 	times := c.times(controlTimes)
-	r, err := engine.Reproduce(a.ctx, program, &record.Control, record.Expect, times)
+	r, err := engine.Reproduce(ctx, program, &record.Control, record.Expect, times)
 	if err != nil && r.Executions == 0 {
 		return err
 	}

@@ -90,8 +90,13 @@ func (c *explainCommand) try(a *app, tr *trace.Trace) error {
 		return err
 	}
 	names := report.NewRunning(t.Modules)
+	ctx, cancel, err := c.within(a)
+	if err != nil {
+		return err
+	}
+	defer cancel()
 	opts := engine.Options{
-		Seed: 1, Runs: tryRuns, StopWhenSequential: true, NoSimplify: true, Keep: files.Keep,
+		Seed: 1, Runs: tryRuns, Time: c.Time, StopWhenSequential: true, NoSimplify: true, Keep: files.Keep,
 		Where: names.Place, Locate: names.Locate, Objects: names.Object, Untold: toolchain.Untold,
 	}
 	if c.Runs != nil {
@@ -101,10 +106,10 @@ func (c *explainCommand) try(a *app, tr *trace.Trace) error {
 		return err
 	}
 	p := a.progress()
-	fix, err := engine.CheckFix(a.ctx, t, tr, neighbourRuns, opts, p.find)
+	fix, err := engine.CheckFix(ctx, t, tr, neighbourRuns, opts, p.find)
 	p.done()
 	if err != nil && (fix.Search == nil || fix.Search.Finding == nil) {
-		return err
+		return c.overtime(ctx, a, t, err)
 	}
 	if err := launch.NeverTried(t); err != nil {
 		return err
@@ -115,6 +120,8 @@ func (c *explainCommand) try(a *app, tr *trace.Trace) error {
 	}
 	if out.Finding != nil {
 		out.Outcome = result.Found
+	} else if fix.Followed.Ending.Kind == trace.Unfinished {
+		return fmt.Errorf("the execution under the recorded schedule did not end (%s), so nothing is known about the fix", fix.Followed.Ending.Message)
 	} else if problem := notDecided(fix.Search); problem != nil {
 		return problem
 	}

@@ -38,11 +38,20 @@ func Find(ctx context.Context, t target.Target, opts engine.Options, o Options, 
 		return nil, r, err
 	}
 	c := &corpus{target: t, opts: &opts, kept: kept.In(o.Dir, o.Program), out: &result.Kept{Dir: o.Dir}, began: time.Now()}
-	err := c.retry(ctx)
+	bounded, cancel := engine.Limited(ctx, opts.Time)
+	defer cancel()
+	err := c.retry(bounded)
+	if err != nil && engine.OutOfTime(bounded) {
+		c.note("not all kept findings were tried: the time limit was reached")
+		err = nil
+	}
 	if err != nil || len(c.known) > 0 && !opts.All {
 		return c.out, c.report(err), err
 	}
 	search := opts
+	if opts.Time > 0 {
+		search.Time = max(opts.Time-time.Since(c.began), time.Millisecond)
+	}
 	for _, f := range c.known {
 		search.Ignore = append(slices.Clip(search.Ignore), f.Finding.Key)
 	}
@@ -156,6 +165,9 @@ func (c *corpus) follow(ctx context.Context, name string, tr *trace.Trace) (*eng
 	c.tried++
 	f := result.OfTrace(met, c.target)
 	switch {
+	case met.Ending.Kind == trace.Unfinished:
+		c.note("not decided: %s: the execution did not end (%s)", name, met.Ending.Message)
+		return nil, nil
 	case !met.Ending.Kind.Failed():
 		c.fixed = append(c.fixed, fixed{name, tr.Header.Finding})
 		return nil, nil

@@ -21,6 +21,14 @@ func limited(ctx context.Context, d time.Duration) (context.Context, context.Can
 	return context.WithTimeoutCause(ctx, d, errTime)
 }
 
+// Limited returns a context that ends after d, 0 for no limit, so that OutOfTime tells that from an interrupt.
+func Limited(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return limited(ctx, d)
+}
+
+// OutOfTime reports whether a context ended because of the time limit that Limited set.
+func OutOfTime(ctx context.Context) bool { return outOfTime(ctx) }
+
 // outOfTime reports whether ctx ended because of a time limit.
 func outOfTime(ctx context.Context) bool { return ctx.Err() != nil && context.Cause(ctx) == errTime }
 

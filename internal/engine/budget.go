@@ -4,19 +4,9 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
-)
-
-// A correct program may pass any number of scheduling points. So unless the user sets a budget, the
-// first execution, which is fair, gets a large one, and later executions get roomSteps times what
-// the first took. A long program then does not look like a hang.
-const (
-	firstSteps = 1 << 23
-	usualSteps = abi.MaxSteps // the budget where a plan names none
-	roomSteps  = 8
 )
 
 // unbounded reports whether the first execution decides the step budget. For Go programs a warm-up
@@ -91,11 +81,10 @@ func (s *search) budget(o *schedule.Outcome) {
 	if s.report.Executions != 1 || !s.unbounded() {
 		return
 	}
-	if o.Ending.Kind == trace.Hang && o.Points >= firstSteps {
-		o.Ending.Kind, o.Ending.Message = trace.Unfinished, trace.CutBySteps
+	if o.Ending.Kind == trace.Unfinished {
 		return
 	}
-	if n := roomSteps * o.Points; n > usualSteps {
+	if n := room(o.Points); n > usualSteps {
 		s.opts.MaxSteps = n
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -162,7 +163,7 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 // reorder executes a reordering, and returns the execution if it reverses the pair, else nil.
 func reorder(ctx context.Context, t target.Target, golden *trace.Trace, p reversible.Pair, order []int) (*trace.Trace, error) {
 	tr, err := runReordering(ctx, t, golden, order, schedule.Strict)
-	if tr == nil || tr.Ending.Kind == trace.Unsupported || tr.Ending.Kind == trace.Diverged {
+	if tr == nil || tr.Ending.Kind == trace.Unsupported || tr.Ending.Kind == trace.Diverged || tr.Ending.Kind == trace.Unfinished {
 		return nil, err
 	}
 	before, after := threadEvents(golden), threadEvents(tr)
@@ -235,6 +236,7 @@ func reorderPlanAt(golden *trace.Trace, order []int, more []trace.Site) schedule
 		Repeat: 1, Mode: schedule.Strict, Script: schedule.Steps(events), Threads: golden.Threads,
 		Policy: schedule.Fair, Points: points, ExpectStatus: golden.Header.ExpectStatus, Delays: schedule.NoDelays,
 		Record: true, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses,
+		MaxSteps: stepsFor(golden, points),
 	}
 }
 
@@ -358,7 +360,8 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 // the bits of plan.Seed. Of plan, the caller sets only these bits, the points and what is recorded.
 func (d *Determinism) refute(ctx context.Context, plan schedule.Plan, seed uint64, limit int, on func(n int) target.Target, fails func(n int, o *schedule.Outcome) (bool, error)) error {
 	plan.Repeat, plan.Delays, plan.ExpectStatus, plan.Record = 1, schedule.NoDelays, d.Golden.Header.ExpectStatus, true
-	bits := plan.Seed
+	plan.MaxSteps = stepsFor(d.Golden, plan.Points)
+	bits, unfinished := plan.Seed, 0
 	for n := range limit {
 		// By priorities, a thread may come long after one that was created later; by a random walk, it rarely does.
 		plan.Seed, plan.Policy = seed+uint64(n)|bits, [...]schedule.Policy{schedule.POS, schedule.Random}[n%2]
@@ -368,6 +371,10 @@ func (d *Determinism) refute(ctx context.Context, plan schedule.Plan, seed uint6
 			return err
 		}
 		d.Executions++
+		if o.Ending.Kind == trace.Unfinished {
+			unfinished++
+			continue
+		}
 		found, err := fails(n, &o)
 		if err != nil {
 			return err
@@ -376,6 +383,10 @@ func (d *Determinism) refute(ctx context.Context, plan schedule.Plan, seed uint6
 			d.Answer, d.Why, d.Reordered = reversible.Fails, "", describedBy(o.Trace, plan)
 			return nil
 		}
+	}
+	if unfinished > 0 && d.Answer == reversible.Holds {
+		d.Answer = reversible.Undecided
+		d.Why = fmt.Sprintf("%s with another schedule had not ended after %s", wording.Count(unfinished, "execution"), wording.Count(plan.MaxSteps, "scheduling point"))
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 // The error is from trace.CheckPoints, an *UnsupportedError, or from the target.
 func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, locate finding.Locate) (*trace.Trace, error) {
 	plan := replayPlan(recorded)
-	plan.Mode, plan.Accesses, plan.MaxSteps, plan.FairAfter = schedule.Tolerant, false, 0, 1
+	plan.Mode, plan.Accesses, plan.MaxSteps, plan.FairAfter = schedule.Tolerant, false, stepsFor(recorded, plan.Points), 1
 	plan.Delays = strategy.DelaysOf(recorded)
 	if err := fits(t, recorded); err != nil {
 		var other *OtherProgramError

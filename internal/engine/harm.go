@@ -38,8 +38,9 @@ func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]Rac
 		return nil
 	}
 	plan := replayPlan(recorded)
-	plan.Mode, plan.MaxSteps = schedule.Tolerant, s.opts.MaxSteps
+	plan.Mode = schedule.Tolerant
 	plan.Points = slices.Compact(slices.Sorted(slices.Values(slices.Concat(plan.Points, s.racingSites()))))
+	plan.MaxSteps = max(s.opts.MaxSteps, stepsFor(recorded, plan.Points))
 	o, races, err := s.watched(ctx, plan, true)
 	if err != nil {
 		return err

@@ -106,6 +106,9 @@ func NewInjector(ctx context.Context, t target.Target, opts InjectOptions) (*Inj
 		if err != nil {
 			return nil, err
 		}
+		if o.Trace.Ending.Kind == trace.Unfinished {
+			return nil, fmt.Errorf("the program does not end without a fault (%s)", o.Trace.Ending.Message)
+		}
 		if o.Trace.Ending.Kind.Failed() {
 			return nil, fmt.Errorf("the program fails without a fault: %v", o.Trace.Ending.Kind)
 		}
@@ -157,9 +160,13 @@ func (x *Injector) plan(f *trace.Fault) schedule.Plan {
 		Record: true, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses,
 	}
 	if f == nil {
+		p.MaxSteps = firstSteps
+		if x.Golden != nil {
+			p.MaxSteps = stepsFor(x.Golden, nil)
+		}
 		return p
 	}
-	p.MaxAccesses = x.limit
+	p.MaxAccesses, p.MaxSteps = x.limit, stepsFor(x.Golden, nil)
 	if f.Model == trace.FaultDelayed {
 		p.Threads, p.Holds = x.Golden.Threads, []schedule.Hold{x.delay(f)}
 	}
@@ -323,8 +330,12 @@ func (x *Injector) inject(ctx context.Context, t target.Target, f trace.Fault) (
 		return nil, nil
 	}
 	in := &Injected{Fault: f, Trace: o.Trace, Ending: o.Ending}
-	if o.Ending.Kind == trace.Unsupported {
+	switch o.Ending.Kind {
+	case trace.Unsupported:
 		in.Unknown = o.Ending.Message
+		return in, nil
+	case trace.Unfinished:
+		in.Unknown = "it did not end: " + o.Ending.Message
 		return in, nil
 	}
 	if o.Trace == nil {

@@ -23,7 +23,7 @@ func judge(ctx context.Context, e *trace.Ending, expect int32, outputs *oracle.O
 		e.Kind = trace.Exit
 		e.Message = fmt.Sprintf("exit status %d, expected %d", e.Status, expect)
 	}
-	if e.Kind == trace.Unfinished {
+	if e.Kind == trace.Unfinished && e.Message == trace.CutBySteps {
 		e.Kind = trace.Hang // TODO
 	}
 	return outputs.Judge(ctx, e)

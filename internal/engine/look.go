@@ -77,9 +77,10 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 		return false, nil
 	}
 	s.budget(o)
-	if o.Ending.Kind == trace.Unfinished {
+	first := s.report.Executions == 1 && (o.Ending.Message != trace.CutBySteps || s.unbounded())
+	if o.Ending.Kind == trace.Unfinished && (o.Ending.Message != trace.CutBySteps || first) {
 		s.unfinished(o)
-		if s.report.Executions == 1 {
+		if first {
 			return false, errFirst
 		}
 	} else {

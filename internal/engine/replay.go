@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -93,9 +94,11 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 	p.Functions = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Op.IsCall() })
 	p.Timeouts = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Flags&trace.FlagTimeout != 0 })
 	p.Cycles = endsInCycle(recorded)
-	if recorded.Ending.Kind == trace.Hang {
-		// The step budget ended the recorded execution.
+	if recorded.Ending.Kind == trace.Hang || recorded.Ending.Kind == trace.Unfinished {
+		// The step budget ended the recorded execution, or it was ended then.
 		p.MaxSteps = len(p.Script)
+	} else {
+		p.MaxSteps = stepsFor(recorded, p.Points)
 	}
 	return p
 }
@@ -178,8 +181,8 @@ type RecordOptions struct {
 	Functions bool
 }
 
-// Record records one execution, however it ends. If heddle does not support the program, the
-// error is an *UnsupportedError.
+// Record records one execution, however it ends. If the context ends first, the recording says how far the execution came.
+// If heddle does not support the program, the error is an *UnsupportedError.
 func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Trace, error) {
 	plan := schedule.Plan{Policy: schedule.Fair}
 	if opts.Strategy != nil {
@@ -194,7 +197,14 @@ func Record(ctx context.Context, t target.Target, opts RecordOptions) (*trace.Tr
 	if opts.EarlyTimeouts {
 		plan.Timeouts, plan.Delays = true, schedule.AnyDelays
 	}
+	if plan.MaxSteps == 0 && t.Header().Target == "c" {
+		plan.MaxSteps = firstSteps
+	}
 	o, err := traced(ctx, t, t.Run, plan)
+	var cut *target.CutError
+	if errors.As(err, &cut) && cut.Outcome.Trace != nil {
+		o, err = cut.Outcome, nil // how far it came is a recording, too
+	}
 	if err != nil {
 		return nil, err
 	}

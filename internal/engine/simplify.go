@@ -76,7 +76,7 @@ func simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	several := newCrew(t, oracle, &opts)
 	defer several.close()
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, several.watched(exec), tinertia.Options{
-		Seed: seed, MaxSteps: opts.MaxSteps, Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
+		Seed: seed, MaxSteps: max(opts.MaxSteps, stepsFor(start, start.Header.Points)), Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
 		Batch: several.batch, Width: several.width, Memory: opts.Memory, Accesses: recorded.Header.Instrumented && recorded.Header.Target != "go",
 		Extra: opts.extra(), ExtraTime: opts.ExtraTime, Patience: opts.Patience,
 	})
@@ -235,9 +235,7 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 		return nil // it fails before the first scheduling decision
 	}
 	opts := s.opts.Simplify
-	if opts.MaxSteps == 0 {
-		opts.MaxSteps = s.opts.MaxSteps
-	}
+	opts.MaxSteps = max(opts.MaxSteps, s.opts.MaxSteps)
 	opts.Where, opts.Locate = s.opts.Where, s.opts.Locate
 	s.share(&opts)
 	cost := trace.CostOf(t.Events)

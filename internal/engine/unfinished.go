@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -35,7 +36,13 @@ func (s *search) unfinished(o *schedule.Outcome) {
 	s.report.Unfinished = u
 }
 
-// unfinishedExecution describes an execution that heddle ended before it was over.
+// UnfinishedExecution describes an execution that heddle ended before it was over; locate and objects are like those of Options.
+func UnfinishedExecution(o *schedule.Outcome, locate finding.Locate, objects func(t *trace.Trace, o trace.Object, size uint32, at int) string) *UnfinishedExecutions {
+	where := func(s trace.Site, calls []trace.Site) string { return finding.Caller(s, calls, locate).Text }
+	return unfinishedExecution(o, where, func(t *trace.Trace, x trace.Object) string { return objects(t, x, 0, 0) })
+}
+
+// unfinishedExecution is UnfinishedExecution with the names of a search.
 func unfinishedExecution(o *schedule.Outcome, where func(trace.Site, []trace.Site) string, object func(*trace.Trace, trace.Object) string) *UnfinishedExecutions {
 	t := o.Trace
 	if t == nil {

@@ -112,6 +112,8 @@ func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, nam
 		out.Executions++
 		key, _ := finding.Of(met.Ending, t.Modules()).Key(met.Stacks, names.Locate)
 		switch kind := met.Ending.Kind; {
+		case kind == trace.Unfinished:
+			note(out, "not decided: %s: the execution did not end (%s)", s.short(r.name), met.Ending.Message)
 		case !kind.Failed(), kind == trace.Leak && !s.leaksFail():
 			g.fixed = append(g.fixed, r.name)
 		case slices.Contains(s.options.Explore.Ignore, key):

@@ -476,6 +476,7 @@ func (c *CTrigger) Observe(o *Observation) {
 		t.Met++
 	}
 	switch failed := o.Outcome.Ending.Kind.Failed(); {
+	case o.Outcome.Ending.Kind == trace.Unfinished: // whether it fails is not known
 	case c.arm && met:
 		t.Forced++
 		if failed {
@@ -491,7 +492,7 @@ func (c *CTrigger) Observe(o *Observation) {
 
 // verified takes the repetition, with all accesses, of an execution of the search.
 func (c *CTrigger) verified(o *schedule.Outcome, f *forcing) {
-	if o.Trace == nil {
+	if o.Trace == nil || o.Ending.Kind == trace.Unfinished {
 		return
 	}
 	s := &c.state

@@ -257,7 +257,7 @@ func (p *Portfolio) Observe(o *Observation) {
 		return
 	}
 	// A race does not end an execution: one with no other failure ended well.
-	well := !out.Ending.Kind.Failed() || out.Ending.Kind == trace.Race
+	well := !out.Ending.Kind.Failed() && out.Ending.Kind != trace.Unfinished || out.Ending.Kind == trace.Race
 	if mine != nil {
 		mine.tally.saw(o, pair)
 		if well && (mine.guide == nil || len(o.Request.Plan.Points) == len(p.points)) {

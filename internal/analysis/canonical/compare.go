@@ -36,10 +36,11 @@ const (
 	Crashed                  // a signal, an assertion, a panic, …
 	Hung                     // a hang or a deadlock
 	Detected                 // the program exited with another status
+	Undecided                // heddle ended one of them before it was over
 )
 
 func (o Outcome) String() string {
-	return [...]string{"benign", "silent data corruption", "crash", "hang", "detected"}[o]
+	return [...]string{"benign", "silent data corruption", "crash", "hang", "detected", "unknown"}[o]
 }
 
 // Buckets is the number of parts into which the golden thread's events are divided, for the spread
@@ -215,6 +216,8 @@ func earlier(a, b *Difference) bool {
 // outcome classifies how b ended, where a is the golden execution.
 func outcome(a, b *Ending) Outcome {
 	switch {
+	case a.Kind == trace.Unfinished || b.Kind == trace.Unfinished:
+		return Undecided
 	case b.Kind == a.Kind && b.Status == a.Status && bytes.Equal(a.Output, b.Output):
 		return Benign
 	case b.Kind == trace.Hang || b.Kind == trace.Livelock || b.Kind == trace.Deadlock || b.Kind == trace.Leak:
