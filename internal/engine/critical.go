@@ -139,7 +139,7 @@ func (x *explainer) same(e trace.Ending) bool {
 // stuck reports whether the execution fails because threads wait forever.
 func (x *explainer) stuck() bool {
 	k := x.critical.Base.Ending.Kind
-	return k == trace.Deadlock || k == trace.Hang || k == trace.Leak
+	return k == trace.Deadlock || k == trace.Hang || k == trace.Livelock || k == trace.Leak
 }
 
 // over reports whether the limits leave no room for n more executions; then the search is not complete.

@@ -115,7 +115,7 @@ func (b *builder) failed(i int) bool { return i == b.last || i == b.raced[0] || 
 func lastEvent(tr *trace.Trace) int {
 	end := &tr.Ending
 	switch {
-	case !end.Kind.Failed(), end.Kind == trace.Deadlock, end.Kind == trace.Hang, end.Kind == trace.Leak:
+	case !end.Kind.Failed(), waiting(end.Kind):
 		return -1 // no event failed: something did not happen
 	case end.Kind == trace.Race:
 		return -1 // two accesses fail together
@@ -145,7 +145,7 @@ func (b *builder) foldRest() {
 
 // keepSpinning makes the view of a hang show the events of the threads that were still enabled.
 func (b *builder) keepSpinning() {
-	if b.tr.Ending.Kind != trace.Hang {
+	if k := b.tr.Ending.Kind; k != trace.Hang && k != trace.Livelock && k != trace.Unfinished {
 		return
 	}
 	var ready trace.ThreadSet
@@ -237,7 +237,7 @@ func countShown(rows []Row, columns []Column) {
 	}
 }
 
-// ending describes how the execution ended.
+// ending describes how the execution ended. Where the threads of an unfinished one were is like a failure.
 func (b *builder) ending() (string, *Failure) {
 	e := &b.tr.Ending
 	switch {
@@ -245,7 +245,7 @@ func (b *builder) ending() (string, *Failure) {
 		return "how the execution ended is not recorded", nil
 	case e.Kind == trace.Clean:
 		return fmt.Sprintf("exit status %d", e.Status), nil
-	case !e.Kind.Failed():
+	case !e.Kind.Failed() && e.Kind != trace.Unfinished:
 		if e.Message == "" {
 			return e.Kind.String(), nil
 		}

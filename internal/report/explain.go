@@ -650,7 +650,7 @@ func (x *explaining) guarded(o *Order) (events []int, later int) {
 func (x *explaining) waits() (out []Step) {
 	const most = 6
 	switch x.t.Ending.Kind {
-	case trace.Deadlock, trace.Hang, trace.Leak:
+	case trace.Deadlock, trace.Hang, trace.Livelock, trace.Leak:
 	default:
 		return nil
 	}

@@ -29,7 +29,7 @@ func (b *builder) failure(found finding.Finding) *Failure {
 	if e.Kind == trace.Race {
 		f.Object, f.Sides = b.story(e.Object), b.sides()
 	}
-	if e.Kind == trace.Deadlock || e.Kind == trace.Hang || e.Kind == trace.Leak {
+	if waiting(e.Kind) {
 		f.Waits, f.Ring = b.waits()
 		b.waitFor(f)
 		if len(f.Waits) > 0 {
@@ -37,6 +37,15 @@ func (b *builder) failure(found finding.Finding) *Failure {
 		}
 	}
 	return f
+}
+
+// waiting reports whether what threads wait for, or where they are, is what an ending of a kind is about.
+func waiting(k trace.Kind) bool {
+	switch k {
+	case trace.Deadlock, trace.Hang, trace.Livelock, trace.Leak, trace.Unfinished:
+		return true
+	}
+	return false
 }
 
 // story returns an object's full name and, for freed heap memory, what freed it.

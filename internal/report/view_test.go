@@ -207,7 +207,7 @@ func checkView(t *testing.T, tr *trace.Trace, v *View) {
 	if shown == 0 && len(tr.Events) > 0 {
 		t.Error("nothing is shown")
 	}
-	if (v.Failure != nil) != tr.Ending.Kind.Failed() || v.Ending == "" {
+	if (v.Failure != nil) != (tr.Ending.Kind.Failed() || tr.Ending.Kind == trace.Unfinished) || v.Ending == "" {
 		t.Errorf("ending %q, failure %v of a trace that ended as %s", v.Ending, v.Failure, tr.Ending.Kind)
 	}
 }
