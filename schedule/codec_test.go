@@ -83,6 +83,7 @@ func TestCodecHasEveryField(t *testing.T) {
 	o := Outcome{
 		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Signature: 2, Points: 3, Switches: 4, Preemptions: 5,
 		Threads: 6, Deviations: 7, FairAt: 8, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
+		Relaxed: []Relaxed{{Site: 1, Calls: []trace.Site{2, 3}, Order: true, Weak: true}}, RelaxedCut: true,
 		External: true, Shared: true, Random: true, Unordered: true,
 		Watched: &Watched{
 			Races: []Race{{
@@ -95,7 +96,7 @@ func TestCodecHasEveryField(t *testing.T) {
 		Trace: &trace.Trace{Header: trace.Header{Heddle: "1", Target: "c", PointsVersion: PointsVersion, Command: []string{"x"}}, Stacks: [][]trace.Site{nil},
 			Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}},
 	}
-	for _, v := range []reflect.Value{reflect.ValueOf(p), reflect.ValueOf(o), reflect.ValueOf(*o.Watched), reflect.ValueOf(o.Watched.Races[0]), reflect.ValueOf(p.Holds[0]), reflect.ValueOf(o.Holds[0])} {
+	for _, v := range []reflect.Value{reflect.ValueOf(p), reflect.ValueOf(o), reflect.ValueOf(*o.Watched), reflect.ValueOf(o.Watched.Races[0]), reflect.ValueOf(p.Holds[0]), reflect.ValueOf(o.Holds[0]), reflect.ValueOf(o.Relaxed[0])} {
 		for i := range v.NumField() {
 			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Watcher" {
 				t.Errorf("the test sets no %s", name)

@@ -63,7 +63,7 @@ func (r *relaxed) sorted() []schedule.Relaxed {
 	})
 }
 
-// report returns nil if there are none.
+// report returns nil if r is empty.
 func (r *relaxed) report(locate finding.Locate) *Relaxed {
 	if len(r.all) == 0 {
 		return nil

@@ -74,7 +74,7 @@ func (x *enumeration) look(o *Observation) *recorded {
 	case out.Ending.Kind == trace.Diverged:
 		x.miss("an execution did not follow its schedule, so the program depends on more than the schedule")
 		return nil
-	case out.Ending.Kind == trace.Hang, out.Ending.Kind == trace.Unfinished:
+	case out.Ending.Kind == trace.Hang, out.Ending.Kind == trace.Livelock, out.Ending.Kind == trace.Unfinished:
 		x.miss("an execution did not end within the step budget")
 	}
 	if x.Seen == nil {

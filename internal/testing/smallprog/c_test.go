@@ -63,7 +63,7 @@ func TestC(t *testing.T) {
 	t.Parallel()
 	n := *programs
 	if n == 0 {
-		n = 12
+		n = 8
 	}
 	rt, err := theRuntime()
 	if err != nil {

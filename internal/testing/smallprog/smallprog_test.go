@@ -15,7 +15,7 @@ import (
 
 var (
 	from     = flag.Uint64("from", 0, "seed of the first program")
-	most     = flag.Int("most", 2000, "executions of a search")
+	most     = flag.Int("most", 150, "executions of a search")
 	only     = flag.String("only", "", "the strategy to run; all if empty")
 	programs = flag.Int("programs", 0, "number of programs; 0 for the few of the ordinary suite")
 )
@@ -107,7 +107,7 @@ func TestSimulated(t *testing.T) {
 	t.Parallel()
 	n := *programs
 	if n == 0 {
-		n = 300
+		n = 150
 	}
 	counts := map[string]int{}
 	for seed := *from; seed < *from+uint64(n); seed++ {
