@@ -252,6 +252,16 @@ func (t *Trace) Gone() (o Object, block int, ok bool) {
 	return o, -1, true
 }
 
+// Lifetime returns a function that reports whether event number i is the allocation, the free or the use of the memory
+// that Gone returns.
+func (t *Trace) Lifetime() func(i int) bool {
+	gone, _, ok := t.Gone()
+	return func(i int) bool {
+		e := &t.Events[i]
+		return ok && (i == len(t.Events)-1 || e.Object == gone && (e.Op == OpMalloc || e.Op == OpFree))
+	}
+}
+
 // Preempts reports whether switching away from thread last at e's scheduling decision is a
 // preemption, to e's thread or, if e is last's, to another. last did the event before e. A thread is
 // not preempted before a yield by which a library waits.

@@ -373,8 +373,10 @@ func (v *validator) types() error {
 
 func (v *validator) allocs() error {
 	t := v.t
-	gone, _, used := t.Gone()
-	recorded := t.Header.MaxAccesses == 0 && slices.ContainsFunc(t.Events, func(e Event) bool { return e.Op == OpMalloc && !(used && e.Object == gone) })
+	recorded, lifetime := false, t.Lifetime()
+	for i := range t.Events {
+		recorded = recorded || t.Header.MaxAccesses == 0 && t.Events[i].Op == OpMalloc && !lifetime(i)
+	}
 	freedBy := make(map[int]int)
 	for i := range t.Allocs {
 		a := &t.Allocs[i]

@@ -118,11 +118,9 @@ func endsInCycle(recorded *trace.Trace) bool {
 // hasAccesses reports whether a recording has events that are not scheduling points: accesses, allocations, calls.
 // Every recording that ends with a use of freed memory has that, the allocation and the free.
 func hasAccesses(recorded *trace.Trace) bool {
-	gone, _, used := recorded.Gone()
+	lifetime := recorded.Lifetime()
 	for i := range recorded.Events {
-		e := &recorded.Events[i]
-		lifetime := used && (i == len(recorded.Events)-1 || e.Object == gone && (e.Op == trace.OpMalloc || e.Op == trace.OpFree))
-		if e.Detail() && !lifetime {
+		if recorded.Events[i].Detail() && !lifetime(i) {
 			return true
 		}
 	}

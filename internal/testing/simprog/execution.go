@@ -59,7 +59,7 @@ func newExecution(t *Target, p schedule.Plan) *execution {
 	x := &execution{
 		target: t, plan: p, sites: map[trace.Site]bool{}, budget: p.MaxSteps, slack: slackOf(p.Delays),
 		programRand: rand.New(rand.NewPCG(p.Seed, 2)),
-		record:      p.Record || p.Watch, accesses: (p.Watch || p.Record && (p.Accesses || p.Watcher != nil)) && !t.program.Blind,
+		record:      p.Record || p.Watch, accesses: !t.program.Blind && (p.Watch || p.Record),
 	}
 	if !t.program.Blind {
 		for _, s := range p.Sites() {
@@ -380,12 +380,12 @@ func allocation(a *trace.Alloc) *trace.Event {
 	return &trace.Event{Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Flags: trace.FlagNoDecision, Stack: a.Stack}
 }
 
-// sparse leaves only scheduling points in a trace, and adapts what was watched, if anything was.
+// sparse leaves only scheduling points in a trace, and the lifetime of freed memory that was used, and adapts what was watched, if anything was.
 func sparse(t *trace.Trace, w *schedule.Watched) {
 	at := make([]int, len(t.Events)+1) // where each event goes
-	kept := t.Events[:0]
+	kept, lifetime := []trace.Event(nil), t.Lifetime()
 	for i, e := range t.Events {
-		if at[i] = len(kept); !e.Detail() {
+		if at[i] = len(kept); !e.Detail() || lifetime(i) {
 			kept = append(kept, e)
 		}
 	}
