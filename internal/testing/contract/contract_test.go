@@ -356,6 +356,8 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 			}
 			if lang == "go" {
 				p.Timeouts, p.Spurious = false, false // Go has none of these waits, and draws nothing
+			} else if seed%3 == 2 {
+				p.FairAfter, p.FairSeed = int(seed), seed/3
 			}
 			q := p
 			p.Points, q.Points = points, simPoints
@@ -567,10 +569,11 @@ func starves(t testing.TB) *Case {
 	return c
 }
 
-// TestNobodyStarves: no enabled thread waits for much more than abi.Starved points in the
-// first half of the budget, at any priority.
+// TestNobodyStarves: no enabled thread waits for much more than abi.FairEvery points in the
+// first half of the budget, at any priority, for it runs in the fair windows.
 func TestNobodyStarves(t *testing.T) {
 	c, all := starves(t), cases(t)
+	threads := map[string][]trace.ThreadID{} // of each event, by language
 	for _, lang := range languages {
 		t.Run(lang, func(t *testing.T) {
 			var tg target.Target
@@ -593,6 +596,7 @@ func TestNobodyStarves(t *testing.T) {
 						continue
 					}
 					n++
+					threads[lang] = append(threads[lang], e.Thread)
 					for th := trace.ThreadID(0); int(th) < len(o.Trace.Threads); th++ {
 						if th == e.Thread || !e.Enabled.Has(th) {
 							ran[th] = n
@@ -609,5 +613,8 @@ func TestNobodyStarves(t *testing.T) {
 				t.Errorf("no thread waited for more than %d decisions: the program shows nothing", most)
 			}
 		})
+	}
+	if a, b := threads["c"], threads["sim"]; a != nil && b != nil && !slices.Equal(a, b) {
+		t.Error("C and the simulated machine differ")
 	}
 }

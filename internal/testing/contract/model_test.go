@@ -5,18 +5,21 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/testing/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 )
 
 // model evaluates the pseudo-code of docs/scheduler.md for programs whose operations do not
 // block, apart from the three implementations. It is only for short ones: nothing in it
-// spins, monopolises or comes late.
+// spins or monopolises.
 type model struct {
 	plan    schedule.Plan
 	points  bool
 	golang  bool
 	state   uint64
+	fair    uint64 // random state of strongly fair decisions
+	late    bool
 	count   int
 	low     int64
 	changes []int
@@ -30,11 +33,14 @@ type modelThread struct {
 	ops  []Op // first is pending
 	prio int64
 	over bool
+	last int // count at its last operation, or birth
 }
 
-func (m *model) draw() uint64 {
-	m.state += 0x9e3779b97f4a7c15
-	z := m.state
+func (m *model) draw() uint64 { return number(&m.state) }
+
+func number(state *uint64) uint64 {
+	*state += 0x9e3779b97f4a7c15
+	z := *state
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
 	z = (z ^ (z >> 27)) * 0x94d049bb133111eb
 	return z ^ (z >> 31)
@@ -43,7 +49,7 @@ func (m *model) draw() uint64 {
 func (m *model) high() int64 { return int64(m.draw()/4 | 0x2000000000000000) }
 
 func (m *model) birth(name string, ops []Op) *modelThread {
-	t := &modelThread{name: name, prio: m.high(), ops: ops}
+	t := &modelThread{name: name, prio: m.high(), ops: ops, last: m.count}
 	m.threads = append(m.threads, t)
 	return t
 }
@@ -78,6 +84,13 @@ func (m *model) pick() *modelThread {
 		}
 	}
 	c := m.current
+	if !m.late && m.count >= m.plan.FairAfter {
+		m.late = true
+		m.fair = mixed(m.plan.Seed+m.plan.FairSeed, abi.FairSalt+1)
+	}
+	if m.late || m.count >= 16384 && m.count%16384 < 2048 {
+		return m.pickStrongly(live)
+	}
 	switch m.plan.Policy {
 	case schedule.Fair:
 		if !c.over && c.ops[0].Word != "yield" {
@@ -107,6 +120,49 @@ func (m *model) pick() *modelThread {
 	return best
 }
 
+// pickStrongly is strongly_fair().
+func (m *model) pickStrongly(live []*modelThread) *modelThread {
+	c := m.current
+	if !c.over && c.ops[0].Word != "yield" {
+		odds := uint64(4)
+		if m.count/512%2 == 1 {
+			odds = 256
+		}
+		if number(&m.fair)%odds > 0 {
+			return c
+		}
+	}
+	var others []*modelThread
+	for _, t := range live {
+		if t != c {
+			others = append(others, t)
+		}
+	}
+	if len(others) == 0 {
+		return c
+	}
+	if len(others) > 1 {
+		if r := number(&m.fair); r%2 == 0 {
+			return others[r>>32*uint64(len(others))>>32]
+		}
+	}
+	first := others[0]
+	for _, t := range others {
+		if t.last < first.last {
+			first = t
+		}
+	}
+	return first
+}
+
+// mixed is mix().
+func mixed(a, b uint64) uint64 {
+	x := (a ^ b) * 0x9e3779b97f4a7c15
+	x ^= x >> 32
+	x *= 0xd6e8feb86659fd93
+	return x ^ x>>32
+}
+
 func race(a, b Op) bool {
 	reads := func(o Op) bool { return o.Word == "read" || o.Word == "load" }
 	about := func(o Op) string {
@@ -120,11 +176,7 @@ func race(a, b Op) bool {
 
 // run returns the decisions of a case under a plan.
 func run(c *Case, plan schedule.Plan, golang bool) []Turn {
-	m := &model{plan: plan, golang: golang}
-	m.state = (plan.Seed ^ 0x6865646c65) * 0x9e3779b97f4a7c15
-	m.state ^= m.state >> 32
-	m.state *= 0xd6e8feb86659fd93
-	m.state ^= m.state >> 32
+	m := &model{plan: plan, golang: golang, state: mixed(plan.Seed, 0x6865646c65), fair: mixed(plan.Seed, abi.FairSalt)}
 	code := map[string][]Op{}
 	for _, f := range c.Program.Functions {
 		for _, o := range f.Ops {
@@ -155,6 +207,7 @@ func run(c *Case, plan schedule.Plan, golang bool) []Turn {
 		if n := len(m.out); n == 0 || m.out[n-1].Thread != t.name {
 			m.out = append(m.out, Turn{Thread: t.name})
 		}
+		t.last = m.count
 		last := &m.out[len(m.out)-1]
 		last.Words = append(last.Words, did.Word)
 		if did.Word == "exit" {
@@ -201,7 +254,10 @@ func TestModel(t *testing.T) {
 		tg := simprog.New(Sim(c, golang))
 		for policy := range schedule.POS + 1 {
 			for seed := range uint64(200) {
-				c.Plan = schedule.Plan{Policy: policy, Seed: seed, Depth: 1 + int(seed%5), Length: 25, Stay: float64(seed%3) / 3}
+				c.Plan = schedule.Plan{Policy: policy, Seed: seed, Depth: 1 + int(seed%5), Length: 25, Stay: float64(seed%3) / 3, FairAfter: schedule.Never}
+				if seed%4 == 3 {
+					c.Plan.FairAfter, c.Plan.FairSeed = 1+int(seed)/4, seed/3
+				}
 				r, _ := follow(t, c, "sim", tg)
 				got, want := Format(r.turns), Format(run(c, c.Plan, golang))
 				if got != want {

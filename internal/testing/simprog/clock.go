@@ -91,6 +91,18 @@ func (x *execution) timeDrifts() bool {
 	return false
 }
 
+// timeLong lets time pass although threads are at work, in steps that grow: what waits for a time
+// is not stuck.
+func (x *execution) timeLong() {
+	if x.points%abi.LongEvery != 0 {
+		return
+	}
+	if x.longSince == 0 {
+		x.longSince = x.time
+	}
+	x.time += abi.LongNs + (x.time-x.longSince)/abi.LongShare
+}
+
 // mayOvertake reports whether the slack is enough for u's time to come now.
 func (x *execution) mayOvertake(u *Thread) bool {
 	return x.slack == forever || u.deadline-x.time <= x.slack

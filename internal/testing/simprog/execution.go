@@ -26,23 +26,26 @@ type execution struct {
 	globals     uint64 // bytes
 	heaps       uint64
 
-	points   int // scheduling points that threads have come to, and expiries of timers
-	budget   int // points after which the execution is cut off
-	fairAt   int // points when the fair phase began, 0 if it has not
-	switches int
-	preempts int
-	current  *Thread         // that runs, or ran last
-	last     *Thread         // of the last event, timers included; nil before the first
-	since    int             // value of points when last began to run without a switch
-	decision trace.ThreadSet // threads enabled at the last decision
-	arrivals int             // at conditions
-	timers   int             // that were made
+	points    int  // scheduling points that threads have come to, and expiries of timers
+	budget    int  // points after which the execution is cut off
+	late      bool // the fair phase has begun
+	suspected bool // of a hang
+	fairAt    int  // points when the fair phase began, 0 if it has not
+	switches  int
+	preempts  int
+	current   *Thread         // that runs, or ran last
+	last      *Thread         // of the last event, timers included; nil before the first
+	since     int             // value of points when last began to run without a switch
+	decision  trace.ThreadSet // threads enabled at the last decision
+	arrivals  int             // at conditions
+	timers    int             // that were made
 
 	time       int64 // virtual ns
 	slack      int64 // virtual ns that threads may yet overtake others by
 	progressAt int   // points when something last changed for some thread
 	drift      int64 // the next step of time while nothing changes
 	driftAt    int   // progressAt then
+	longSince  int64 // time when it began to pass although threads are at work, 0 if it has not
 
 	over    bool
 	ending  trace.Ending
@@ -150,6 +153,10 @@ func (x *execution) step() {
 // was picked.
 func (x *execution) choose() *Thread {
 	x.script.wake = nil
+	x.beginFairPhase()
+	if x.late || x.points >= abi.Long {
+		x.timeLong()
+	}
 	x.timeExpires()
 	can := x.canRun()
 	for len(can) == 0 {
@@ -281,7 +288,7 @@ func (x *execution) commit(t *Thread, o *operation, e *trace.Event) {
 		x.last = t
 		x.since = x.points
 	}
-	t.ran = x.points
+	t.ran, t.acted = x.points, x.points
 	e.Enabled = x.decision
 	if x.record {
 		x.events = append(x.events, *e)

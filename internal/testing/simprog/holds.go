@@ -119,7 +119,7 @@ func (h *holds) look() {
 		for i, hold := range h.list {
 			switch {
 			case t.holding.pending>>i&1 == 0:
-			case h.x.policy.late(), hold.Steps > 0 && h.x.points-t.holding.at >= hold.Steps:
+			case h.x.late, hold.Steps > 0 && h.x.points-t.holding.at >= hold.Steps:
 				h.end(t, i, &h.counts[i].Steps)
 			case h.inForce(t, i):
 				held = true

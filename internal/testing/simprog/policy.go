@@ -1,7 +1,6 @@
 package simprog
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/abi"
@@ -15,6 +14,7 @@ type policy struct {
 	x       *execution
 	kind    schedule.Policy
 	state   uint64 // of the random number generator
+	fair    uint64 // of that of strongly fair decisions
 	stay    uint64 // RANDOM: probability to stay with the running thread, in 1/65536
 	changes []int  // PCT: change points, 0 for those that were used
 	low     int64  // the priority of the next thread that yields is below this or equal
@@ -27,7 +27,7 @@ type policy struct {
 const seedSalt = 0x6865646c65
 
 func newPolicy(x *execution) policy {
-	p := policy{x: x, kind: x.plan.Policy, state: seedMix(x.plan.Seed, seedSalt)}
+	p := policy{x: x, kind: x.plan.Policy, state: seedMix(x.plan.Seed, seedSalt), fair: seedMix(x.plan.Seed, abi.FairSalt)}
 	switch p.kind {
 	case schedule.Random:
 		p.stay = uint64(min(x.plan.Stay, 1) * 65535)
@@ -50,10 +50,12 @@ func seedMix(a, b uint64) uint64 {
 	return x ^ x>>32
 }
 
-// random is splitmix64.
-func (p *policy) random() uint64 {
-	p.state += 0x9e3779b97f4a7c15
-	z := p.state
+func (p *policy) random() uint64 { return splitmix(&p.state) }
+
+// splitmix draws from splitmix64.
+func splitmix(state *uint64) uint64 {
+	*state += 0x9e3779b97f4a7c15
+	z := *state
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
@@ -65,7 +67,7 @@ func (p *policy) fresh() int64 { return int64(p.random()>>2) | 1<<61 }
 // created gives a new thread its priority.
 func (p *policy) created(t *Thread) {
 	t.priority = p.fresh()
-	t.ran = p.x.points
+	t.ran, t.acted = p.x.points, p.x.points
 }
 
 // draw returns a random number below n.
@@ -170,20 +172,28 @@ func (p *policy) delayed(can []*Thread) *Thread {
 	return t
 }
 
-// late reports whether the execution is in the second half of its budget, where every
-// policy is fair so that loops which wait for another thread end.
-func (p *policy) late() bool {
-	x := p.x
-	if x.fairAt == 0 && x.points >= cmp.Or(x.plan.FairAfter, x.budget/2) && !(x.plan.Mode == schedule.Tolerant && x.script.remains()) {
-		x.fairAt = x.points
+// beginFairPhase begins the phase in which every decision is strongly fair, if it is due: so that what
+// does not end even then is stuck.
+func (x *execution) beginFairPhase() {
+	if x.late {
+		return
 	}
-	return x.fairAt > 0
+	after := x.plan.FairAfter
+	if after == 0 {
+		after = x.budget / 2
+	}
+	due := x.points >= after && !(x.plan.Mode == schedule.Tolerant && x.script.remains())
+	if !due && !x.suspected {
+		return
+	}
+	x.late = true
+	x.fairAt, x.progressAt = x.points, x.points
+	x.policy.fair = seedMix(x.plan.Seed+x.plan.FairSeed, abi.FairSalt+1)
 }
 
 // monopolises reports whether t has run without interruption for too long.
 func (p *policy) monopolises(t *Thread) bool {
-	on := p.x.points - p.x.since
-	return t == p.x.last && on >= abi.ShortQuantum && (on >= abi.Quantum || p.late())
+	return t == p.x.last && p.x.points-p.x.since >= abi.Quantum
 }
 
 // yields reports whether t is to let others run first.
@@ -248,14 +258,9 @@ func (p *policy) done(t *Thread, o *operation) {
 // choose picks one of the threads that can run, which may be one whose time has not come.
 func (p *policy) choose(can []*Thread) *Thread {
 	x := p.x
-	fair := p.kind == schedule.Fair || p.late()
-	if !fair && x.points%abi.StarvedEvery == 0 {
-		if t := p.starving(can); t != nil {
-			t.detour = x.detourNeeded(t)
-			return t
-		}
-	}
-	if !p.late() {
+	strongly := x.late || x.points >= abi.FairEvery && x.points%abi.FairEvery < abi.FairWindow
+	fair := strongly || p.kind == schedule.Fair
+	if !x.late {
 		if t := p.chooseEarly(); t != nil {
 			return t
 		}
@@ -267,6 +272,8 @@ func (p *policy) choose(can []*Thread) *Thread {
 	can = x.holds.among(can)
 	var t *Thread
 	switch {
+	case strongly:
+		t = p.stronglyFair(can)
 	case fair:
 		t = p.inTurn(can)
 	case p.kind == schedule.Random:
@@ -283,28 +290,54 @@ func (p *policy) choose(can []*Thread) *Thread {
 	return t
 }
 
-// starving returns the thread that has waited longest, if that is too long; or nil.
-func (p *policy) starving(can []*Thread) *Thread {
-	first := can[0]
+// dueTimer returns a timer whose time has come: it runs first, but not twice in a row.
+func (p *policy) dueTimer(can []*Thread) *Thread {
 	for _, t := range can {
-		if t.ran < first.ran {
-			first = t
-		}
-	}
-	if p.x.points-first.ran < abi.Starved {
-		return nil
-	}
-	return first
-}
-
-// inTurn stays with the running thread while it can run and does not yield. A timer whose
-// time has come runs first, but not twice in a row.
-func (p *policy) inTurn(can []*Thread) *Thread {
-	x := p.x
-	for _, t := range can {
-		if t.timer && t != x.last {
+		if t.timer && t != p.x.last {
 			return t
 		}
+	}
+	return nil
+}
+
+// stronglyFair leaves the running thread now and then, half of the time for the thread that has acted
+// longest ago.
+func (p *policy) stronglyFair(can []*Thread) *Thread {
+	x, current := p.x, p.x.current
+	if t := p.dueTimer(can); t != nil {
+		return t
+	}
+	stays := slices.Contains(can, current)
+	if stays && current.next.op != trace.OpYield && current.next.op != trace.OpSleep {
+		odds := uint64(abi.FairShort)
+		if x.points/abi.FairEpoch%2 == 1 {
+			odds = abi.FairLong
+		}
+		if current.spinning() {
+			odds = 2
+		}
+		if splitmix(&p.fair)%odds != 0 {
+			return current
+		}
+	}
+	others := slices.DeleteFunc(slices.Clone(can), func(t *Thread) bool { return t == current })
+	switch len(others) {
+	case 0:
+		return current
+	case 1:
+		return others[0]
+	}
+	if r := splitmix(&p.fair); r&1 == 0 {
+		return others[(r>>32)*uint64(len(others))>>32]
+	}
+	return slices.MinFunc(others, func(a, b *Thread) int { return a.acted - b.acted })
+}
+
+// inTurn stays with the running thread while it can run and does not yield.
+func (p *policy) inTurn(can []*Thread) *Thread {
+	x := p.x
+	if t := p.dueTimer(can); t != nil {
+		return t
 	}
 	if slices.Contains(can, x.current) && !p.yields(x.current) {
 		return x.current

@@ -1,6 +1,8 @@
 package simprog
 
 import (
+	"math"
+
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -64,32 +66,35 @@ func (x *execution) waste(t *Thread, weight int, futile bool) {
 }
 
 // everyone reports whether each enabled thread has so much behind it since anything changed,
-// and how many these are.
-func (x *execution) everyone(idle, futile int) (n int, all bool) {
+// how many these are, and the smallest of their futile counts.
+func (x *execution) everyone(idle, futile int) (n, least int, all bool) {
+	least = math.MaxInt
 	for _, t := range x.threads {
 		if t.ended || !x.enabled(t) {
 			continue
 		}
 		if t.idleAt != x.progressAt || t.idle < idle || t.futile < futile {
-			return 0, false
+			return 0, 0, false
 		}
 		n++
+		least = min(least, t.futile)
 	}
-	return n, true
+	return n, least, true
 }
 
-// lookAround lets time pass if every enabled thread only waits, and ends the execution if
-// none will ever get further.
+// lookAround lets time pass if every enabled thread only waits. It begins the fair phase if none seems to
+// get any further, and ends the execution if that goes on in it.
 func (x *execution) lookAround(t *Thread) {
-	if _, idle := x.everyone(abi.Idle, 0); !idle || x.timeDrifts() {
+	if _, _, idle := x.everyone(abi.Idle, 0); !idle || x.timeDrifts() {
 		return
 	}
-	n, all := x.everyone(abi.Idle, abi.Futile)
+	n, least, all := x.everyone(abi.Idle, abi.Futile)
 	enough := abi.Hopeless * n
 	if n == 1 {
 		enough = abi.HopelessAlone
 	}
-	if !all || x.points-x.progressAt <= enough {
+	waited := max(x.points-x.progressAt, least*n)
+	if !all || waited <= enough {
 		return
 	}
 	if x.timePasses(forever) {
@@ -99,8 +104,11 @@ func (x *execution) lookAround(t *Thread) {
 	if x.plan.FairAfter > 0 {
 		enough *= abi.Sure
 	}
-	if x.points-x.progressAt <= enough || x.script.remains() {
-		return
+	switch {
+	case x.script.remains():
+	case !x.late:
+		x.suspected = x.plan.FairAfter == 0
+	case waited > enough:
+		x.hang(t, trace.NoProgress)
 	}
-	x.hang(t, trace.NoProgress)
 }

@@ -338,7 +338,7 @@ func TestEndings(t *testing.T) {
 			for {
 				t.Yield()
 			}
-		}), trace.Hang, 0, "step budget"},
+		}), trace.Unfinished, 0, trace.CutBySteps},
 		{"main ends first", program(func(t *Thread) { t.Go(func(t *Thread) { t.Down(t.Sem(0)) }) }), trace.Clean, 0, ""},
 		{"wait times out when nobody can run", program(func(t *Thread) {
 			m := t.Mutex()
@@ -407,7 +407,7 @@ func TestStrictDivergence(t *testing.T) {
 		t.Errorf("a short script ended with %v", o.Ending.Kind)
 	}
 	p.MaxSteps, p.Record = len(p.Script), true
-	if o := run(t, target, p); o.Ending.Kind != trace.Hang || len(o.Trace.Events) != len(p.Script) {
+	if o := run(t, target, p); o.Ending.Kind != trace.Unfinished || len(o.Trace.Events) != len(p.Script) {
 		t.Errorf("a script as long as the budget ended with %v after %d events", o.Ending.Kind, len(o.Trace.Events))
 	}
 }

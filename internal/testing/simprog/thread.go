@@ -42,6 +42,7 @@ type Thread struct {
 	timer    bool // a timer rather than a thread; it runs no code
 	priority int64
 	ran      int // points when it last did an operation, or became enabled
+	acted    int // points when it last did an operation, or was created
 
 	holding holding
 
