@@ -13,7 +13,10 @@
 //   hd_copy, hd_copy_down, hd_fill inline copies and fills: a call would be intercepted as the program's
 //   hd_word_or                     a load that returns a given value if the address is not mapped
 //   hd_set_fs, hd_fs               the thread pointer, which is what pthread_self returns
+//   hd_set_guard                   sets the stack protector's value of a thread
 //   hd_step_begin                  single steps of the running code from here on (context.h)
+//   HD_REGISTERS_KEPT, HD_LEAVE_REGISTERS  make a function return with chosen contents of the registers for arguments
+//   HD_SIDE_ENTRY                  the code that changes to the side stack
 //   hd_pause                       a hint to the processor in a spinning loop
 //   hd_wide_cas                    a 16-byte compare-and-swap
 //   hd_jump_sp                     the stack pointer in a jmp_buf of glibc's
@@ -43,6 +46,18 @@ void *hd_fiber_frame(uintptr_t sp, void (*entry)(void), bool inherit);
 // Returns f(a, b, c), called with its stack below sp, which must lie below the caller's. Unwinders
 // pass through.
 uint64_t hd_call_below(uintptr_t sp, void *f, uint64_t a, uint64_t b, uint64_t c);
+
+// A function that runs on the running thread's side stack (core/side_stack.h), with up to six arguments:
+//   HD_ON_SIDE_STACK(void, hd_point, (struct hd_thread *t)) { … }
+// The name is that of the code that changes stacks; the body has a name of its own. The registers for arguments
+// are unchanged when it returns.
+#define HD_ON_SIDE_STACK(ret, name, parameters) \
+  HD_SIDE_ENTRY(name); \
+  __attribute__((visibility("hidden"))) ret name parameters; \
+  __attribute__((visibility("hidden"), used)) ret name##_side parameters; \
+  ret name##_side parameters
+extern uintptr_t hd_side_lo, hd_side_size; // all side stacks; 0, 0: none exist
+extern uintptr_t hd_side_top; // where the running thread's next call on its side stack begins; 0: it has none
 
 // Calls f(sig, info, context) on another stack of the program. A fault here counts as the program's.
 void hd_call_on(uintptr_t stack, void *f, int sig, void *info, void *context);

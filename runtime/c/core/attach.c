@@ -6,6 +6,7 @@
 #include "core/carrier.h"
 #include "core/event.h"
 #include "core/fiber.h"
+#include "core/own_memory.h"
 #include "core/rings.h"
 
 int hd_processors = HD_CPUS;
@@ -40,6 +41,7 @@ void hd_attach(void) {
   hd_threads_real = hd_shm->options & HD_OPT_THREADS;
   if (hd_shm->options & HD_OPT_RANDOM && hd_sys(SYS_getrandom, &hd_random_gap, sizeof hd_random_gap, 0) > 0)
     hd_random_gap = hd_random_gap % GAPS * GAP;
+  hd_own_next = HD_OWN_BASE;
   hd_isolation = hd_shm->options & HD_OPT_NO_SNAPSHOT ? HD_ISOLATION_PROCESS : hd_shm->options & HD_OPT_FORK ? HD_ISOLATION_FORK : HD_ISOLATION_SNAPSHOT;
 }
 

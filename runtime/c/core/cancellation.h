@@ -10,6 +10,7 @@ static inline bool hd_cancel_due(const struct hd_thread *u) {
 }
 bool hd_cancel_interrupts(const struct hd_thread *u); // reports whether a cancellation enables u's pending operation
 bool hd_cancel_point(struct hd_thread *t);   // hd_point; true: t was cancelled, and the caller commits ECANCELED and acts
+_Noreturn void hd_unwind(struct hd_thread *t, void *ret); // pthread_exit of t, which runs
 _Noreturn void hd_cancel_act(struct hd_thread *t);
 void hd_point_cancel(struct hd_thread *t);   // hd_cancel_point, commit and act, for operations that have nothing to undo
 void hd_cancel_async(struct hd_thread *t);   // called when t has been chosen: acts on an asynchronous cancellation

@@ -17,6 +17,7 @@
 #include "core/virtual_time.h"
 #include "core/rings.h"
 #include "core/run.h"
+#include "core/side_stack.h"
 #include "core/threads.h"
 
 int (*hd_program_main)(int, char **, char **);
@@ -26,7 +27,10 @@ static void (*thread_entry)(void);
 static void *carrier_sp;
 static bool need_hosts;
 
-void hd_to_carrier(void) { hd_fiber_jump(carrier_sp); }
+void hd_to_carrier(void) {
+  hd_side_top = 0;
+  hd_fiber_jump(carrier_sp);
+}
 
 static void begin(const struct hd_plan *p, uint64_t index) {
   struct hd_set *sets[] = { &hd.enabled, &hd.needers, &hd.timers, &hd.decision };
@@ -185,6 +189,7 @@ void hd_carrier(int argc, char **argv, char **envp, void (*entry)(void)) {
   hd_envp = envp;
   hd_main_sp = ((uintptr_t)__builtin_frame_address(0) - 256) & ~63ull;
   hd_main_fs = hd_fs();
+  hd_set_guard(hd_main_fs, HD_GUARD); // the callers never return
   hd_threads = hd_map(sizeof *hd_threads * HD_MAX_THREADS, "threads");
   enum { STACK = 1 << 20 };
   char *stack = hd_map(STACK, "the carrier's stack");

@@ -60,7 +60,7 @@ uint64_t hd_content(uint16_t op, uint64_t addr, uint32_t size, uint64_t *aux) {
 
 // The hook of a write runs before the write itself. The write has happened by the next event or access of its
 // thread, and before the program can release the memory.
-void hd_event_settle(void) {
+HD_ON_SIDE_STACK(void, hd_event_settle, (void)) {
   if (HD_UNLIKELY(hd_inject_open)) hd_inject_close();
   if (!unsettled) return;
   // Unloading a library unmaps its memory without an event.

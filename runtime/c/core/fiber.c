@@ -10,6 +10,7 @@
 #include "core/own_memory.h"
 #include "core/rings.h"
 #include "core/run.h"
+#include "core/side_stack.h"
 
 struct hd_host *hd_hosts; // HD_MAX_THREADS of them
 uint32_t hd_nhosts;
@@ -35,6 +36,7 @@ void hd_hosts_make(uint32_t n) {
   if (!hd_hosts) hd_hosts = hd_map(sizeof(struct hd_host) * HD_MAX_THREADS, "hosts");
   uint64_t size = hd_stack_mapped(hd_default_stack()), guard = HD_STACK_GUARD;
   if (n > HD_MAX_THREADS - 1) n = HD_MAX_THREADS - 1;
+  hd_side_open(n + 1);
   for (; hd_nhosts < n; hd_nhosts++) {
     struct hd_host *d = &hd_hosts[hd_nhosts];
     // The address is a hint: if it is taken, the kernel chooses another.
@@ -55,6 +57,7 @@ void hd_hosts_make(uint32_t n) {
     if (err) hd_fatal("cannot make thread %u (error %d): raise the limit on threads (ulimit -u)", hd_nhosts + 1, err);
     while (!__atomic_load_n(&d->state, __ATOMIC_ACQUIRE))
       hd_sys4(SYS_futex, &d->state, FUTEX_WAIT_PRIVATE, 0, 0);
+    hd_set_guard(d->fs, HD_GUARD); // no function of libc's that is running on it ever returns
   }
 }
 

@@ -23,6 +23,7 @@ extern struct hd_host *hd_early_host;   // reserved for main's next thread (thre
 // stacks, so these must not depend on the isolation. Addresses chosen by the kernel would depend
 // on it, because they depend on the runtime's mappings.
 #define HD_STACKS_BASE 0x210000000000ull
+#define HD_GUARD 0x6865646c64736700ull // the stack protector's value, which is the same in each process
 void hd_hosts_make(uint32_t n);         // creates and parks kernel threads; must run before the snapshot
 struct hd_host *hd_host_get(void);      // returns a host not used in this execution; NULL if none is left
 void hd_fiber_start(struct hd_thread *t, uintptr_t sp, void (*entry)(void)); // t starts in entry, which must not return

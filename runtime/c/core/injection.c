@@ -194,9 +194,7 @@ void hd_inject_copy(const void *dst, const void *src, uint64_t n) {
 
 void hd_inject_kills(uint64_t pc) {
   if (!hd_injects(HD_FAULT_KILLED, pc)) return;
-  hd.cur->cancel |= HD_CANCEL_LEAVING;
-  hd.cur->ret = NULL;
-  REAL(pthread_exit)(NULL);
+  hd_unwind(hd.cur, NULL);
 }
 
 uint64_t hd_inject_more(uint64_t pc) { return hd_injects(HD_FAULT_OVERRUN, pc) ? hd.plan.fault_amount : 0; }

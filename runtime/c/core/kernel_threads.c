@@ -9,6 +9,7 @@
 #include "core/fiber.h"
 #include "core/registration.h"
 #include "core/run.h"
+#include "core/side_stack.h"
 
 bool hd_threads_real;
 static uint32_t main_turn;
@@ -49,17 +50,22 @@ static void name(const struct hd_thread *t) {
   hd_sys(SYS_prctl, PR_SET_NAME, text, 0);
 }
 
+// Until now signals were blocked, and no stack existed to handle one on. This kernel thread's own frames
+// lie where the program's are to be.
+HD_ON_SIDE_STACK(void, hd_kernel_thread_ready, (void)) {
+  uint64_t none = 0;
+  HD_CALL_MODULES(kernel_thread);
+  hd_sys4(SYS_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
+}
+
 void hd_seat_wait(struct hd_host *d) {
   hd_sys(SYS_prctl, PR_SET_NAME, "not in use", 0);
   bool ready = false;
   for (;;) {
     wait(&d->park);
-    if (!ready) { // until now signals were blocked, and no stack existed to handle one on
-      ready = true;
-      uint64_t none = 0;
-      HD_CALL_MODULES(kernel_thread);
-      hd_sys4(SYS_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
-    }
+    hd_side_top = hd_side_of(hd.cur->index);
+    if (!ready) hd_kernel_thread_ready();
+    ready = true;
     name(hd.cur);
     hd_fiber_switch(&d->base, hd.cur->sp);
     wake(d->next);

@@ -213,6 +213,7 @@ void hd_foretell(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object)
 }
 
 void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {
+  hd_side_top = 0; // keeps the frames there, for the backtrace
   if (outcome == HD_OUT_ASSERT || outcome == HD_OUT_SIGNAL || outcome == HD_OUT_MISUSE || outcome == HD_OUT_EXCEPTION) hd_commit_failed();
   if (outcome != HD_OUT_CLEAN) hd_debug_failure();
   hd_mode = HD_CARRIER; // from here on nothing is the program's: hd_unwinding calls libc

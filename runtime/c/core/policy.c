@@ -121,7 +121,7 @@ static bool gives_way(const struct hd_thread *t) {
   return hd_spinning(t) && (HD_LIKELY(hd.points - hd.progress_at < HD_STALEMATE) || random_bits() % HD_STRETCH == 0);
 }
 
-void hd_policy_arrive(struct hd_thread *t) {
+HD_ON_SIDE_STACK(void, hd_policy_arrive, (struct hd_thread *t)) {
   switch (hd.plan.policy) {
   case HD_POLICY_DELAY:
     for (uint32_t i = 0; i < hd.nchange; i++)
@@ -402,7 +402,7 @@ uint32_t hd_policy_choose(void) {
 // Selects the waiter a signal wakes: the script's if it names one, else the first in the queue
 // under FAIR and a random one under the other policies. No decision is needed when all or all
 // remaining waiters are woken.
-uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice) {
+HD_ON_SIDE_STACK(uint32_t, hd_policy_waiter, (uint64_t op, uint64_t obj, bool choice)) {
   bool first_come = !choice || (hd.plan.policy == HD_POLICY_FAIR && hd.plan.script_mode != HD_SCRIPT_TOLERANT);
   uint32_t n = 0;
   struct hd_thread *pick = NULL;

@@ -68,7 +68,7 @@ static HD_COLD void look_around(struct hd_thread *t, uint64_t pc) {
   }
 }
 
-void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile) {
+HD_ON_SIDE_STACK(void, hd_waste, (struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile)) {
   t->progress.stale++;
   if (t->progress.wrote & HD_WROTE_SEEN) {
     t->progress.wrote &= (uint8_t)~HD_WROTE_SEEN;
@@ -102,7 +102,7 @@ bool hd_tells_nothing(struct hd_thread *t, uint64_t pc, uint64_t value) {
   return false;
 }
 
-void hd_observe(struct hd_thread *t, uint64_t pc, uint64_t value) {
+HD_ON_SIDE_STACK(void, hd_observe, (struct hd_thread *t, uint64_t pc, uint64_t value)) {
   if (!hd_tells_nothing(t, pc, value)) hd_progress(t);
   else hd_waste(t, pc, 1, true);
 }

@@ -16,6 +16,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/side_stack.h"
 #include "core/virtual_time.h"
 
 struct hd_run hd;
@@ -74,11 +75,14 @@ static struct hd_thread *choose(void) {
 
 static void run(struct hd_thread *next) {
   struct hd_thread *from = hd.cur;
+  uintptr_t side = hd_side_top;
+  from->stack.sp = hd_program_sp();
   hd.cur = next;
   hd_switch(from, next);
+  hd_side_top = side;
 }
 
-void hd_point(struct hd_thread *t) {
+HD_ON_SIDE_STACK(void, hd_point, (struct hd_thread *t)) {
   hd_quiet_set(0);
   t->progress.stretches = t->progress.part = 0;
   hd_progress_wrote(t);
@@ -107,7 +111,7 @@ void hd_point(struct hd_thread *t) {
   if (HD_UNLIKELY(t->cancel & HD_CANCEL_ASYNC)) hd_cancel_async(t);
 }
 
-void hd_forced_yield(struct hd_thread *t, uint64_t pc) {
+HD_ON_SIDE_STACK(void, hd_forced_yield, (struct hd_thread *t, uint64_t pc)) {
   struct hd_pending keep = t->pend;
   uint32_t stretches = t->progress.stretches, part = t->progress.part; // kept: the yield is not one of the program's points
   hd_pend(t, HD_OP_YIELD, pc, 0);
@@ -213,7 +217,7 @@ bool hd_waited_for(uint64_t obj, const struct hd_thread *but, uint16_t op) {
   return false;
 }
 
-void hd_commit_failed(void) {
+HD_ON_SIDE_STACK(void, hd_commit_failed, (void)) {
   if (!hd.open || !hd.cur) return;
   hd_commit(hd.cur, hd.cur->pend.op == HD_OP_THREAD_JOIN ? hd.cur->pend.aux : 0, -1);
   hd_event_forget();
@@ -239,7 +243,7 @@ static void done(struct hd_thread *t, uint64_t value, int32_t result, uint32_t f
   hd_policy_done(t);
 }
 
-void hd_commit(struct hd_thread *t, uint64_t value, int32_t result) {
+HD_ON_SIDE_STACK(void, hd_commit, (struct hd_thread *t, uint64_t value, int32_t result)) {
   bool timeout = t->wait.timed_out && !hd_operations[t->pend.op]->timeout_event && (t->pend.op != HD_OP_SLEEP || !hd_has(&hd.decision, t->index));
   done(t, value, result, timeout ? HD_EV_TIMEOUT : 0);
   if (HD_UNLIKELY(hd.plan.nholds)) hd_holds_done(t, result);
@@ -254,7 +258,7 @@ void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t au
   t->pend = keep;
 }
 
-void hd_note(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value) {
+HD_ON_SIDE_STACK(void, hd_note, (struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t aux, uint64_t value)) {
   if (!hd.record && !hd.watcher) return;
   struct hd_pending keep = t->pend;
   hd_pend(t, op, keep.pc, obj);

@@ -38,7 +38,7 @@ void hd_stacks_begin(void) {
 
 static uint32_t frames_of(const struct hd_thread *t) { return t->calls.depth < HD_SHADOW_MAX ? t->calls.depth : HD_SHADOW_MAX; }
 
-void hd_stack_left(const struct hd_thread *t) {
+HD_ON_SIDE_STACK(void, hd_stack_left, (const struct hd_thread *t)) {
   if (path.known > t->calls.depth) path.known = t->calls.depth;
 }
 

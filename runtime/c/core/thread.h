@@ -49,6 +49,8 @@ struct hd_wait {
 // barrier wait.
 struct hd_suspended {
   struct hd_suspended *outer;
+  uintptr_t sp;            // the program's frames that the handler interrupts lie above
+  uintptr_t side_top;      // core/side_stack.h: for the code that it interrupts
   int sig;
   struct hd_pending pend;
   struct hd_wait wait;
@@ -159,12 +161,13 @@ struct hd_thread {
   uint64_t library_pc;     // libraries: pc of the program's library call in progress; 0: none
   struct hd_place *place;  // libraries: its position among the OpenMP constructs; NULL: in no parallel region
 
-  // ---- stack: threads sets lo and hi if it is not the host's stack; memory sets touched_low
+  // ---- stack: threads sets lo and hi if it is not the host's stack; memory sets touched_low; core sets sp
   struct {
     uintptr_t lo, hi;
     uint64_t touched_low;  // lowest address the runtime has seen it use
     uint64_t size;         // natively
     uintptr_t limit;       // below it the thread has used more than that (core/stack_limit.c)
+    uintptr_t sp;          // while it does not run: hd_program_sp of the call that it is in
   } stack;
 
   struct hd_order *order;  // memory/order.c: its vector clock and related state; NULL: not allocated yet

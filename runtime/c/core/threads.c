@@ -41,7 +41,7 @@ uintptr_t hd_stack_hi(const struct hd_thread *t) {
   return t->fires ? 0 : t->stack.hi ? t->stack.hi : t->host ? t->host->hi : hd_main_sp;
 }
 
-void hd_thread_tell(const struct hd_thread *t) {
+HD_ON_SIDE_STACK(void, hd_thread_tell, (const struct hd_thread *t)) {
   if (!hd.record) return;
   hd_event_flush();
   hd_thread_report(t);

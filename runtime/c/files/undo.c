@@ -160,12 +160,15 @@ static void content(int dir, const char *path, bool follow) {
 }
 
 // A file that the program reads, as it was before the execution.
-static void input(int dir, const char *path) {
+HD_ON_SIDE_STACK(void, hd_input, (int dir, const char *path)) {
   struct stat st;
   char full[PATH];
-  if (!hd.record || !look(dir, path, &st, true) || !S_ISREG(st.st_mode) || known(&st)) return;
+  if (!look(dir, path, &st, true) || !S_ISREG(st.st_mode) || known(&st)) return;
   absolute(full, dir, path);
   hd_out(HD_REC_INPUT, full, (uint32_t)hd_strlen(full) + 1);
+}
+static void input(int dir, const char *path) {
+  if (hd.record) hd_input(dir, path);
 }
 
 // Called before an execution changes a file. Two processes that did so at the same time could not both

@@ -137,10 +137,17 @@ void hd_standard_named(void) {
 }
 
 // ---- open file descriptions
+//
+// Frames on the program's stack contain their addresses, which must not depend on what the process has done before.
+static void *map(uint32_t area, uint64_t bytes, const char *what) {
+  void *p = hd_map_at(0x2b0000000000ull + ((uint64_t)area << 36), bytes);
+  return p ? p : hd_map(bytes, what);
+}
+
 static struct hd_stream *stream_slot(void) {
   if (!streams) {
-    streams = hd_map(sizeof *streams * MAX_STREAMS, "streams");
-    arena = hd_map(ARENA, "what is in pipes and sockets");
+    streams = map(0, sizeof *streams * MAX_STREAMS, "streams");
+    arena = map(1, ARENA, "what is in pipes and sockets");
   }
   for (uint32_t i = 0; i < nstreams; i++)
     if (!streams[i].used) return &streams[i];
@@ -149,7 +156,7 @@ static struct hd_stream *stream_slot(void) {
   return &streams[nstreams++];
 }
 
-struct hd_stream *hd_stream_new(struct hd_file *writer, struct hd_file *reader, uint32_t cap, uint64_t id, bool packets) {
+HD_ON_SIDE_STACK(struct hd_stream *, hd_stream_new, (struct hd_file *writer, struct hd_file *reader, uint32_t cap, uint64_t id, bool packets)) {
   struct hd_stream *s = stream_slot();
   char *buf = s->cap >= cap ? s->buf : NULL; // of a closed stream
   if (!buf) {
@@ -161,11 +168,11 @@ struct hd_stream *hd_stream_new(struct hd_file *writer, struct hd_file *reader, 
   return s;
 }
 
-struct hd_file *hd_file_new(int kind) {
+HD_ON_SIDE_STACK(struct hd_file *, hd_file_new, (int kind)) {
   if (!files) {
-    files = hd_map(sizeof *files * MAX_FILES, "open files");
-    socks = hd_map(sizeof *socks * MAX_FILES, "sockets");
-    watches = hd_map(sizeof *watches * HD_MAX_WATCHES * HD_MAX_EPOLLS, "epoll sets");
+    files = map(2, sizeof *files * MAX_FILES, "open files");
+    socks = map(3, sizeof *socks * MAX_FILES, "sockets");
+    watches = map(4, sizeof *watches * HD_MAX_WATCHES * HD_MAX_EPOLLS, "epoll sets");
   }
   uint32_t i = 0, sets = 0;
   while (i < nfiles && files[i].kind) i++;

@@ -262,15 +262,22 @@ HD_EXPORT int fileno_unlocked(FILE *f) { int fd = number(f); return fd >= 0 ? fd
 // ---- writing
 //
 // What libc reads of the program's memory is reported once no other thread can use the stream.
-static void read_already(const uint8_t *begun) {
-  if (*begun && hd_active()) hd_text_done();
+HD_ON_SIDE_STACK(void, hd_text_seen, (const char *s, uint64_t pc)) {
+  if (hd_access_seen(pc)) hd_text_read(s, SIZE_MAX, pc);
+}
+HD_ON_SIDE_STACK(void, hd_bytes_seen, (const void *p, size_t n, uint64_t pc)) {
+  if (hd_access_seen(pc)) hd_bytes_read(p, n, pc);
+}
+static void read_already(const uint8_t *unused) {
+  (void)unused;
+  if (hd_active()) hd_text_done();
 }
 #define READS(what) \
-  uint8_t begun __attribute__((cleanup(read_already))) = hd_access_seen(HD_RA); \
-  if (HD_UNLIKELY(begun)) what
+  uint8_t reads __attribute__((cleanup(read_already), unused)) = 0; \
+  what
 HD_EXPORT int fputs(const char *s, FILE *f) {
   WITH(f);
-  READS(hd_text_read(s, SIZE_MAX, HD_RA));
+  READS(hd_text_seen(s, HD_RA));
   return REAL(fputs)(s, f);
 }
 HD_EXPORT int fputc(int c, FILE *f) { WITH(f); return REAL(fputc)(c, f); }
@@ -279,13 +286,13 @@ HD_EXPORT int _IO_putc(int c, FILE *f) { WITH(f); return REAL(fputc)(c, f); }
 HD_EXPORT int putchar(int c) { FILE *f = stdout; WITH(f); return REAL(fputc)(c, f); }
 HD_EXPORT size_t fwrite(const void *p, size_t size, size_t n, FILE *f) {
   WITH(f);
-  READS(hd_bytes_read(p, size * n, HD_RA));
+  READS(hd_bytes_seen(p, size * n, HD_RA));
   return REAL(fwrite)(p, size, n, f);
 }
 HD_EXPORT int puts(const char *s) {
   FILE *f = stdout;
   WITH(f);
-  READS(hd_text_read(s, SIZE_MAX, HD_RA));
+  READS(hd_text_seen(s, HD_RA));
   if (!held) return REAL(puts)(s);
   return REAL(fputs)(s, f) < 0 || REAL(fputc)('\n', f) < 0 ? EOF : 1;
 }
@@ -310,15 +317,15 @@ HD_EXPORT int __printf_chk(int flag, const char *fmt, ...) { FILE *f = stdout; P
 // ---- reading
 //
 // What libc has written to the program's memory is reported before another thread can use the stream.
-static inline char *line_read(char *s, uint64_t pc) {
+HD_ON_SIDE_STACK(char *, hd_line_read, (char *s, uint64_t pc)) {
   if (s && HD_UNLIKELY(hd_access_seen(pc))) hd_text_written(s, pc);
   return s;
 }
-static inline size_t items_read(const void *p, size_t size, size_t n, uint64_t pc) {
+HD_ON_SIDE_STACK(size_t, hd_items_read, (const void *p, size_t size, size_t n, uint64_t pc)) {
   if (n && HD_UNLIKELY(hd_access_seen(pc))) hd_bytes_written(p, size * n, pc);
   return n;
 }
-static inline ssize_t lines_read(char **line, const size_t *room, ssize_t n, uint64_t pc) {
+HD_ON_SIDE_STACK(ssize_t, hd_lines_read, (char **line, const size_t *room, ssize_t n, uint64_t pc)) {
   if (HD_UNLIKELY(hd_access_seen(pc))) {
     hd_bytes_written(line, sizeof *line, pc);
     hd_bytes_written(room, sizeof *room, pc);
@@ -326,24 +333,24 @@ static inline ssize_t lines_read(char **line, const size_t *room, ssize_t n, uin
   }
   return n;
 }
-HD_EXPORT char *fgets(char *s, int n, FILE *f) { WITH(f); return line_read(REAL(fgets)(s, n, f), HD_RA); }
-HD_EXPORT char *__fgets_chk(char *s, size_t room, int n, FILE *f) { WITH(f); return line_read(REAL(__fgets_chk)(s, room, n, f), HD_RA); }
+HD_EXPORT char *fgets(char *s, int n, FILE *f) { WITH(f); return hd_line_read(REAL(fgets)(s, n, f), HD_RA); }
+HD_EXPORT char *__fgets_chk(char *s, size_t room, int n, FILE *f) { WITH(f); return hd_line_read(REAL(__fgets_chk)(s, room, n, f), HD_RA); }
 HD_EXPORT int fgetc(FILE *f) { WITH(f); return REAL(fgetc)(f); }
 HD_EXPORT int getc(FILE *f) { WITH(f); return REAL(fgetc)(f); }
 HD_EXPORT int _IO_getc(FILE *f) { WITH(f); return REAL(fgetc)(f); }
 HD_EXPORT int getchar(void) { FILE *f = stdin; WITH(f); return REAL(fgetc)(f); }
 HD_EXPORT int ungetc(int c, FILE *f) { WITH(f); return REAL(ungetc)(c, f); }
-HD_EXPORT size_t fread(void *p, size_t size, size_t n, FILE *f) { WITH(f); return items_read(p, size, REAL(fread)(p, size, n, f), HD_RA); }
-HD_EXPORT size_t __fread_chk(void *p, size_t room, size_t size, size_t n, FILE *f) { WITH(f); return items_read(p, size, REAL(__fread_chk)(p, room, size, n, f), HD_RA); }
-HD_EXPORT ssize_t getdelim(char **line, size_t *n, int end, FILE *f) { WITH(f); return lines_read(line, n, REAL(getdelim)(line, n, end, f), HD_RA); }
-HD_EXPORT ssize_t __getdelim(char **line, size_t *n, int end, FILE *f) { WITH(f); return lines_read(line, n, REAL(getdelim)(line, n, end, f), HD_RA); }
-HD_EXPORT ssize_t getline(char **line, size_t *n, FILE *f) { WITH(f); return lines_read(line, n, REAL(getdelim)(line, n, '\n', f), HD_RA); }
+HD_EXPORT size_t fread(void *p, size_t size, size_t n, FILE *f) { WITH(f); return hd_items_read(p, size, REAL(fread)(p, size, n, f), HD_RA); }
+HD_EXPORT size_t __fread_chk(void *p, size_t room, size_t size, size_t n, FILE *f) { WITH(f); return hd_items_read(p, size, REAL(__fread_chk)(p, room, size, n, f), HD_RA); }
+HD_EXPORT ssize_t getdelim(char **line, size_t *n, int end, FILE *f) { WITH(f); return hd_lines_read(line, n, REAL(getdelim)(line, n, end, f), HD_RA); }
+HD_EXPORT ssize_t __getdelim(char **line, size_t *n, int end, FILE *f) { WITH(f); return hd_lines_read(line, n, REAL(getdelim)(line, n, end, f), HD_RA); }
+HD_EXPORT ssize_t getline(char **line, size_t *n, FILE *f) { WITH(f); return hd_lines_read(line, n, REAL(getdelim)(line, n, '\n', f), HD_RA); }
 HD_EXPORT int __isoc99_vfscanf(FILE *f, const char *fmt, va_list ap);
 static int scan(FILE *f, const char *fmt, va_list ap, uint64_t pc) {
   va_list again;
   va_copy(again, ap);
   int n = REAL(__isoc99_vfscanf)(f, fmt, ap);
-  if (n >= 0 && HD_UNLIKELY(hd_access_seen(pc))) hd_scanned(fmt, again, n, pc);
+  hd_scanned(fmt, again, n, pc);
   va_end(again);
   return n;
 }

@@ -162,13 +162,14 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
 static inline bool freed(uint64_t addr) {
   return HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED);
 }
+static inline bool is_range(uint16_t op) { return op == HD_OP_READ_RANGE || op == HD_OP_WRITE_RANGE; }
 
 static HD_COLD void bad(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
 }
 
 // Handles an access of a watched execution whose step is not remembered (shadow.h).
-static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
+static void watched(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   struct hd_thread *t = hd.cur;
   bool stretched = *hd_quiet(pc) > HD_QUIET_EACH;
   if (size == 1 && op <= HD_OP_WRITE && !stretched && hd_shadow_byte_hit(t, addr, op, pc)) {
@@ -182,38 +183,72 @@ static __attribute__((noinline)) void watched(uint64_t addr, uint64_t size, uint
 }
 
 // Handles an access that may be recorded or end a quiet stretch, in an execution that is not watched.
-static __attribute__((noinline)) void asked(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
-  if (!hd_active()) return;
+static void asked(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   if (freed(addr)) bad(addr, size, op, pc);
   if (*hd_quiet(pc) > HD_QUIET_EACH || hd_is_point(pc)) slow(addr, size, op, pc);
   else if (hd.accesses && (hd.unjoined || hd.handlers || hd.values)) profile(hd.cur, addr, (uint32_t)size, op, pc);
 }
 
-// Any call on a path through this function is the last action on it, so hooks save no registers.
-// Outside an execution, counting has no effect: hd_quiet_set(0) is called when one begins.
-static inline __attribute__((always_inline)) void access(const void *p, uint64_t size, uint16_t op, uint64_t pc) {
-  uint64_t addr = (uint64_t)p;
-  if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) hd.wrote = HD_WROTE;
-  uint32_t quiet = ++*hd_quiet(pc);
+// Handles an access that is more than counted.
+HD_ON_SIDE_STACK(void, hd_access, (uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)) {
+  if (!hd_active()) return;
+  uint32_t quiet = *hd_quiet(pc);
   if (HD_LIKELY(quiet <= hd.unobserved)) {
-    if (HD_UNLIKELY(freed(addr) || hd_maybe_point(pc))) asked(addr, size, op, pc);
+    asked(addr, size, op, pc);
     return;
   }
   if (HD_UNLIKELY(hd_reached != NULL)) {
     hd_reached(pc);
     quiet = *hd_quiet(pc); // other threads may have run
   }
-  if (HD_UNLIKELY(hd.write_open) && !hd.accesses && hd_active() && !hd_is_point(pc)) hd_event_passes(hd.cur, size, op);
-  if (hd.watcher && hd_active()) {
-    bool range = op == HD_OP_READ_RANGE || op == HD_OP_WRITE_RANGE;
-    if (HD_LIKELY(!range && quiet <= HD_QUIET_EACH && hd_shadow_hit(hd.cur, addr, size, op, pc))) {
-      if (HD_UNLIKELY(hd.write_open) && hd.accesses) hd_event_passes(hd.cur, size, op);
+  if (HD_UNLIKELY(hd.write_open) && !hd.accesses && !hd_is_point(pc)) hd_event_passes(hd.cur, size, op);
+  if (!hd.watcher) {
+    asked(addr, size, op, pc);
+  } else if (!is_range(op) && quiet <= HD_QUIET_EACH && hd_shadow_hit(hd.cur, addr, size, op, pc)) {
+    if (HD_UNLIKELY(hd.write_open) && hd.accesses) hd_event_passes(hd.cur, size, op);
+  } else {
+    watched(addr, size, op, pc);
+  }
+}
+
+// A call on a path through this function is the last action on it, so hooks save no registers, and leave only
+// their return address on the program's stack.
+// Outside an execution, counting has no effect: hd_quiet_set(0) is called when one begins.
+static inline __attribute__((always_inline)) void access(const void *p, uint64_t size, uint16_t op, uint64_t pc) {
+  HD_REGISTERS_KEPT();
+  uint64_t addr = (uint64_t)p;
+  if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) hd.wrote = HD_WROTE;
+  uint32_t quiet = ++*hd_quiet(pc);
+  if (HD_LIKELY(quiet <= hd.unobserved)) {
+    if (HD_LIKELY(!freed(addr) && !hd_maybe_point(pc))) {
+      HD_LEAVE_REGISTERS(addr, size, op, pc);
       return;
     }
-    watched(addr, size, op, pc);
+  } else if (hd.watcher && HD_LIKELY(hd_reached == NULL && !hd.write_open) && hd_active() && !is_range(op) && quiet <= HD_QUIET_EACH &&
+             hd_shadow_hit(hd.cur, addr, size, op, pc)) {
+    HD_LEAVE_REGISTERS(addr, size, op, pc);
     return;
   }
-  asked(addr, size, op, pc);
+  hd_access(addr, size, op, pc);
+}
+
+// An access that reads and then writes.
+HD_ON_SIDE_STACK(void, hd_access_both, (uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)) {
+  (void)op;
+  access((const void *)addr, size, HD_OP_READ, pc);
+  access((const void *)addr, size, HD_OP_WRITE, pc);
+}
+static inline __attribute__((always_inline)) void access_both(const void *p, uint64_t size, uint64_t pc) {
+  HD_REGISTERS_KEPT();
+  uint64_t addr = (uint64_t)p;
+  uint32_t quiet = *hd_quiet(pc) + 2;
+  if (HD_LIKELY(quiet <= hd.unobserved && !freed(addr) && !hd_maybe_point(pc))) {
+    *hd_quiet(pc) = quiet;
+    hd.wrote = HD_WROTE;
+    HD_LEAVE_REGISTERS(addr, size, HD_OP_WRITE, pc);
+  } else {
+    hd_access_both(addr, size, HD_OP_WRITE, pc);
+  }
 }
 
 // Hooks for memcpy and similar functions (memcpy.c) and for free (malloc.c).
@@ -232,8 +267,8 @@ void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc) {
   HD_EXPORT void __tsan_unaligned_volatile_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
   HD_COPIES HD_EXPORT void __tsan_read##size##_pc(void *p, void *pc) { access(p, size, HD_OP_READ, (uint64_t)pc); } \
   HD_EXPORT void __tsan_write##size##_pc(void *p, void *pc) { access(p, size, HD_OP_WRITE, (uint64_t)pc); } \
-  HD_EXPORT void __tsan_read_write##size(void *p) { access(p, size, HD_OP_READ, HD_RA); access(p, size, HD_OP_WRITE, HD_RA); } \
-  HD_EXPORT void __tsan_unaligned_read_write##size(void *p) { access(p, size, HD_OP_READ, HD_RA); access(p, size, HD_OP_WRITE, HD_RA); }
+  HD_EXPORT void __tsan_read_write##size(void *p) { access_both(p, size, HD_RA); } \
+  HD_EXPORT void __tsan_unaligned_read_write##size(void *p) { access_both(p, size, HD_RA); }
 ACCESSES(1)
 ACCESSES(2)
 ACCESSES(4)
@@ -280,7 +315,9 @@ static HD_COLD void jumped(struct hd_thread *t) {
   hd_stack_left(t);
 }
 
-static HD_COLD void entered(uint64_t call_site, uintptr_t sp, uint64_t function) {
+HD_ON_SIDE_STACK(void, hd_call_entered, (uint64_t call_site, uintptr_t sp, uint64_t function, uint64_t zero)) {
+  (void)zero;
+  hd_reach(call_site);
   struct hd_thread *t = hd.cur;
   if (sp < t->stack.touched_low) t->stack.touched_low = sp;
   if (HD_UNLIKELY(sp < t->stack.limit && sp >= hd_stack_lo(t))) hd_stack_overflow(call_site);
@@ -309,8 +346,10 @@ static HD_COLD void returned(struct hd_thread *t, uint64_t pc, uintptr_t sp) {
   if (t->calls.depth) function_event(t, HD_OP_FUNCTION_EXIT, 0);
 }
 
-static __attribute__((noinline)) void left(uint64_t pc, uintptr_t sp) {
+HD_ON_SIDE_STACK(void, hd_call_left, (uint64_t pc, uintptr_t sp, uint64_t zero, uint64_t zero_too)) {
+  (void)zero, (void)zero_too;
   struct hd_thread *t = hd.cur;
+  if (HD_UNLIKELY(hd_leaving != NULL)) hd_leaving(t->calls.depth, pc);
   if (HD_UNLIKELY(hd.functions)) returned(t, pc, sp);
   if (t->calls.depth && !--t->calls.depth) t->calls.left_pc = pc;
   if (hd.record) {
@@ -322,28 +361,34 @@ static __attribute__((noinline)) void left(uint64_t pc, uintptr_t sp) {
 }
 
 HD_EXPORT void __tsan_func_entry(void *call_site) {
+  HD_REGISTERS_KEPT();
   if (!hd_active()) return;
-  hd_reach((uint64_t)call_site);
   struct hd_thread *t = hd.cur;
   uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - 16; // locals.c
   uint32_t d = t->calls.depth;
-  if (HD_UNLIKELY(hd.functions || d - 1 >= HD_SHADOW_MAX - 1 || t->calls.frames[d - 1].sp <= sp || sp < t->stack.touched_low ||
+  if (HD_UNLIKELY(hd_reached != NULL || hd.functions || d - 1 >= HD_SHADOW_MAX - 1 || t->calls.frames[d - 1].sp <= sp || sp < t->stack.touched_low ||
                   (uint64_t)call_site - hd_callbacks.lo < hd_callbacks.size)) {
-    entered((uint64_t)call_site, sp, HD_RA);
+    hd_call_entered((uint64_t)call_site, sp, HD_RA, 0);
     return;
   }
   t->calls.frames[d].pc = (uint64_t)call_site;
   t->calls.frames[d].sp = sp;
   t->calls.depth = d + 1;
+  HD_LEAVE_REGISTERS(call_site, sp, HD_RA, 0);
 }
 
 HD_EXPORT void __tsan_func_exit(void) {
+  HD_REGISTERS_KEPT();
   if (!hd_active()) return;
   struct hd_thread *t = hd.cur;
-  if (HD_UNLIKELY(hd_leaving != NULL)) hd_leaving(t->calls.depth, HD_RA);
   uint32_t d = t->calls.depth;
-  if (HD_UNLIKELY(d <= 1 || hd.record || hd_callback_returns)) left(HD_RA, (uintptr_t)__builtin_dwarf_cfa() - 16);
-  else t->calls.depth = d - 1;
+  uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - 16;
+  if (HD_UNLIKELY(d <= 1 || hd.record || hd_callback_returns || hd_leaving != NULL)) {
+    hd_call_left(HD_RA, sp, 0, 0);
+    return;
+  }
+  t->calls.depth = d - 1;
+  HD_LEAVE_REGISTERS(HD_RA, sp, 0, 0);
 }
 
 HD_EXPORT void __tsan_init(void) {

@@ -15,7 +15,6 @@
 // less than another terabyte before main.
 #define LINE 0x7c0000000000ul
 #define SIZE (256ul << 30)   // bytes below the line, more than libraries need
-#define OWN 0x2c0000000000ul // the runtime's own mappings after the space is filled
 static bool filled, failed;
 static uintptr_t done;
 
@@ -31,7 +30,6 @@ static void fill(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest
 void hd_area_prepare(void) {
   if (filled) return;
   filled = true;
-  hd_own_next = OWN;
   done = LINE;
   struct rlimit r;
   failed = getrlimit(RLIMIT_AS, &r) || r.rlim_cur != RLIM_INFINITY; // filled address space would count towards the limit

@@ -45,7 +45,7 @@ static void note(uint16_t op, void *p, uint64_t size, int error, uint64_t pc, en
   t->pend = keep;
 }
 
-void hd_block_begins(const void *p, uint64_t size, uint64_t pc) { note(HD_OP_MALLOC, (void *)p, size, 0, pc, OTHERS); }
+HD_ON_SIDE_STACK(void, hd_block_begins, (const void *p, uint64_t size, uint64_t pc)) { note(HD_OP_MALLOC, (void *)p, size, 0, pc, OTHERS); }
 
 static inline void *allocate(uint64_t size, uint64_t align, uint64_t pc, enum owner owner) {
   if (HD_UNLIKELY(hd_injectable)) size = hd_inject_allocated(size, pc);
@@ -56,10 +56,10 @@ static inline void *allocate(uint64_t size, uint64_t align, uint64_t pc, enum ow
   return p;
 }
 
-void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc) { return allocate(size, align, pc, PROGRAM); }
-void *hd_alloc_own(uint64_t size, uint64_t pc) { return allocate(size, 16, pc, RUNTIME); }
+HD_ON_SIDE_STACK(void *, hd_alloc, (uint64_t size, uint64_t align, uint64_t pc)) { return allocate(size, align, pc, PROGRAM); }
+HD_ON_SIDE_STACK(void *, hd_alloc_own, (uint64_t size, uint64_t pc)) { return allocate(size, 16, pc, RUNTIME); }
 
-void hd_release(void *p, uint64_t pc) {
+HD_ON_SIDE_STACK(void, hd_release, (void *p, uint64_t pc)) {
   if (!p) return;
   if (hd_active() && hd_is_point(pc) && hd_heap_owns((uintptr_t)p)) {
     struct hd_thread *t = hd.cur;

@@ -160,6 +160,7 @@ static void take(void) {
 
   REAL(dl_iterate_phdr)(own_module, NULL);
   skip(hd_heap_base, hd_heap_base + (64ull << 30));
+  skip(hd_side_lo, hd_side_lo + hd_side_size);
   for (uint32_t i = 0; i < sizeof hd_padding / sizeof *hd_padding; i++)
     if (hd_padding[i].lo < hd_padding[i].hi) skip(hd_padding[i].lo, hd_padding[i].hi);
   for (uint32_t i = 0; i < hd_nhosts; i++) skip(hd_hosts[i].lo, hd_hosts[i].hi);

@@ -242,7 +242,7 @@ static int formatted(char *dst, size_t most, const char *format, va_list list, u
   va_copy(again, list);
   int n = REAL(vsnprintf)(NULL, 0, format, again);
   va_end(again);
-  if (hd_access_seen(pc)) hd_printed(format, list, pc);
+  hd_printed(format, list, pc);
   if (n >= 0 && most) writes(dst, (size_t)n < most ? (size_t)n + 1 : most, pc);
   hd.cur->pend.pc = pc;
   n = REAL(vsnprintf)(dst, most, format, list);

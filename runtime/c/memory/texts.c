@@ -23,11 +23,11 @@ static HD_PROGACCESS size_t whole(const char *s, size_t most) {
 static HD_PROGACCESS char byte(const char *s) { return *(volatile const char *)s; }
 static HD_PROGACCESS void *pointer(void *const *p) { return *(void *volatile const *)p; }
 
-void hd_bytes_read(const void *p, size_t n, uint64_t pc) {
+HD_ON_SIDE_STACK(void, hd_bytes_read, (const void *p, size_t n, uint64_t pc)) {
   hd_inject_call();
   hd_access_range(p, n, false, pc);
 }
-void hd_text_read(const char *s, size_t most, uint64_t pc) {
+HD_ON_SIDE_STACK(void, hd_text_read, (const char *s, size_t most, uint64_t pc)) {
   hd.cur->pend.pc = pc;
   hd_bytes_read(s, whole(s, most), pc);
 }
@@ -36,11 +36,11 @@ static void writes(const void *p, size_t n, uint64_t pc) {
   hd_inject_call();
   hd_access_range(p, n, true, pc);
 }
-void hd_bytes_written(const void *p, size_t n, uint64_t pc) {
+HD_ON_SIDE_STACK(void, hd_bytes_written, (const void *p, size_t n, uint64_t pc)) {
   hd_access_range(p, n, true, pc);
   hd_event_settle();
 }
-void hd_text_written(const char *s, uint64_t pc) { hd_bytes_written(s, whole(s, ALL), pc); }
+HD_ON_SIDE_STACK(void, hd_text_written, (const char *s, uint64_t pc)) { hd_bytes_written(s, whole(s, ALL), pc); }
 
 // ---- formats
 static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -67,7 +67,8 @@ static char length_modifier(const char **f) {
 }
 
 // A format with positions of arguments (%1$s) is not looked at further.
-void hd_printed(const char *f, va_list given, uint64_t pc) {
+HD_ON_SIDE_STACK(void, hd_printed, (const char *f, va_list given, uint64_t pc)) {
+  if (!hd_access_seen(pc)) return;
   va_list list;
   hd.cur->pend.pc = pc;
   va_copy(list, given);
@@ -121,7 +122,8 @@ static size_t converted(char c, char modifier, size_t width) {
   return modifier == 'H' ? 1 : modifier == 'h' ? 2 : modifier ? 8 : 4;
 }
 
-void hd_scanned(const char *f, va_list given, int assigned, uint64_t pc) {
+HD_ON_SIDE_STACK(void, hd_scanned, (const char *f, va_list given, int assigned, uint64_t pc)) {
+  if (assigned < 0 || !hd_access_seen(pc)) return;
   va_list list;
   va_copy(list, given);
   bool literal = false; // something had to match since the last conversion
@@ -179,7 +181,7 @@ void hd_scanned(const char *f, va_list given, int assigned, uint64_t pc) {
     hd_text_done(); \
     hd.cur->pend.pc = pc; \
     int n = REAL(standard)(s, format, list); \
-    if (n >= 0 && hd_access_seen(pc)) hd_scanned(format, again, n, pc); \
+    hd_scanned(format, again, n, pc); \
     va_end(again); \
     return n; \
   } \
@@ -213,7 +215,7 @@ static HD_PROGACCESS size_t integer(const char *s, int base, size_t n) {
   return n + 1;
 }
 
-static void reads_integer(const char *s, char **end, int base, uint64_t pc) {
+HD_ON_SIDE_STACK(void, hd_integer_read, (const char *s, char **end, int base, uint64_t pc)) {
   hd.cur->pend.pc = pc;
   hd_bytes_read(s, hd_access_seen(pc) ? integer(s, base, before(s)) : 1, pc);
   if (end) writes(end, sizeof *end, pc);
@@ -221,7 +223,7 @@ static void reads_integer(const char *s, char **end, int base, uint64_t pc) {
   hd.cur->pend.pc = pc;
 }
 HD_EXPORT long double strtold(const char *s, char **end);
-static void reads_float(const char *s, char **end, uint64_t pc) {
+HD_ON_SIDE_STACK(void, hd_float_read, (const char *s, char **end, uint64_t pc)) {
   hd.cur->pend.pc = pc;
   size_t n = 1;
   if (hd_access_seen(pc)) {
@@ -239,7 +241,7 @@ static void reads_float(const char *s, char **end, uint64_t pc) {
 
 #define WORD(type, name) \
   HD_INTERPOSE(type, name, (const char *s), (s)) { \
-    reads_integer(s, NULL, 10, HD_RA); \
+    hd_integer_read(s, NULL, 10, HD_RA); \
     return REAL(name)(s); \
   }
 WORD(int, atoi)
@@ -247,7 +249,7 @@ WORD(long, atol)
 WORD(long long, atoll)
 #define INTEGER(type, name) \
   HD_INTERPOSE(type, name, (const char *s, char **end, int base), (s, end, base)) { \
-    reads_integer(s, end, base, HD_RA); \
+    hd_integer_read(s, end, base, HD_RA); \
     return REAL(name)(s, end, base); \
   }
 INTEGER(long, strtol)
@@ -264,12 +266,12 @@ INTEGER(unsigned long long, __isoc23_strtoull)
 INTEGER(intmax_t, __isoc23_strtoimax)
 INTEGER(uintmax_t, __isoc23_strtoumax)
 HD_INTERPOSE(double, atof, (const char *s), (s)) {
-  reads_float(s, NULL, HD_RA);
+  hd_float_read(s, NULL, HD_RA);
   return REAL(atof)(s);
 }
 #define FLOAT(type, name) \
   HD_INTERPOSE(type, name, (const char *s, char **end), (s, end)) { \
-    reads_float(s, end, HD_RA); \
+    hd_float_read(s, end, HD_RA); \
     return REAL(name)(s, end); \
   }
 FLOAT(double, strtod)

@@ -14,10 +14,10 @@ static inline bool hd_access_seen(uint64_t pc) { return hd_active() && (!hd.unob
 void hd_text_read(const char *s, size_t most, uint64_t pc);
 void hd_bytes_read(const void *p, size_t n, uint64_t pc);
 void hd_text_done(void);
-// The texts that printf's arguments point to.
+// The texts that printf's arguments point to, if reading them is seen.
 void hd_printed(const char *format, va_list list, uint64_t pc);
 // Report what a call has written already.
 void hd_bytes_written(const void *p, size_t n, uint64_t pc);
 void hd_text_written(const char *s, uint64_t pc);
-void hd_scanned(const char *format, va_list list, int assigned, uint64_t pc); // by scanf, which returned so many
+void hd_scanned(const char *format, va_list list, int assigned, uint64_t pc); // by scanf, which returned so many; if they are seen
 #endif

@@ -76,6 +76,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
   if (sig == SIGPIPE && hd_signal_ignored(sig)) return;
   if (sig == SIGPIPE && hd_signal_handled(sig)) { hd_signal_kernel(sig); return; }
   if (sig != SIGABRT && info->si_code > 0 && hd_signal_handled(sig) && hd_fault(sig, info, context)) return;
+  hd_side_top = 0; // the backtrace may begin there
   if (hd_loading && !hd_in_loader(pc)) hd_late_look();
   uint64_t addr = sig == SIGABRT ? 0 : (uint64_t)info->si_addr;
   step_back(c, info);

@@ -17,6 +17,7 @@
 #include "core/registration.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/side_stack.h"
 #include "core/stacks.h"
 #include "signals/signals.h"
 
@@ -47,6 +48,7 @@ static void unwound(struct hd_suspended *s) {
   struct hd_thread *t = hd.cur;
   while (t->signals.suspended != s) pop(t);
   pop(t);
+  hd_side_top = s->side_top;
 }
 
 static void put_aside(struct hd_thread *t, struct hd_suspended *s, int sig) {
@@ -85,8 +87,11 @@ static void take_up(struct hd_thread *t, struct hd_suspended *s, bool other_stac
 
 bool hd_on_alt_stack(const struct hd_thread *t, uintptr_t sp) { return sp - t->signals.alt_lo < t->signals.alt_size; }
 
-void hd_run_handler(struct hd_thread *t, const struct sigaction *act, siginfo_t *info, ucontext_t *c) {
+HD_ON_SIDE_STACK(void, hd_run_handler, (struct hd_thread *t, const struct sigaction *act, siginfo_t *info, ucontext_t *c, uintptr_t sp, uintptr_t side_top)) {
   struct hd_suspended s __attribute__((cleanup(unwound)));
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  s.sp = hd_on_side(here) ? hd_program_sp() : here;
+  s.side_top = side_top;
   int sig = info->si_signo;
   if (act->sa_flags & (int)SA_RESETHAND) hd_actions[sig].sa_handler = SIG_DFL;
   bool masked = t->signals.masked;
@@ -96,25 +101,31 @@ void hd_run_handler(struct hd_thread *t, const struct sigaction *act, siginfo_t 
   t->signals.mask |= *(const uint64_t *)&act->sa_mask | (act->sa_flags & SA_NODEFER ? 0 : hd_bit(sig));
   // The kernel runs the other handlers that such a mask lets through before this one's first step.
   if (masked) hd_deliver_due(t, s.pend.pc);
-  bool other = act->sa_flags & SA_ONSTACK && t->signals.alt_size && !hd_on_alt_stack(t, (uintptr_t)__builtin_frame_address(0));
-  if (other) hd_call_on((t->signals.alt_lo + t->signals.alt_size) & ~15ull, (void *)act->sa_sigaction, sig, info, c);
-  else act->sa_sigaction(sig, info, c); // a handler of one argument ignores the others
+  bool other = act->sa_flags & SA_ONSTACK && t->signals.alt_size && !hd_on_alt_stack(t, s.sp);
+  if (other) sp = t->signals.alt_lo + t->signals.alt_size;
+  else if (!sp) sp = s.sp - HD_RED_ZONE;
+  hd_side_below(here);
+  // A handler of one argument ignores the others.
+  if (other || s.sp != here) hd_call_on(sp & ~15ull, (void *)act->sa_sigaction, sig, info, c);
+  else act->sa_sigaction(sig, info, c);
+  hd_side_top = side_top;
   hd_event_settle();
   t->signals.mask = *(uint64_t *)&c->uc_sigmask;
   take_up(t, &s, other);
 }
 
-// Runs the handler for a signal that was taken, or performs its default action.
+// Runs the handler for a signal that was taken, or performs its default action. Called on the side stack.
 static void run(struct hd_thread *t, const struct hd_signal *q) {
   struct sigaction act = hd_actions[q->sig];
   if (hd_signal_ignored(q->sig)) return;
   if (!hd_signal_handled(q->sig)) hd_signal_fatal(q->sig, t->pend.pc);
-  siginfo_t info;
-  ucontext_t c;
-  hd_signal_info(&info, q);
-  hd_fill(&c, 0, sizeof c);
-  hd_context_set(&c, t->pend.pc, (uint64_t)__builtin_frame_address(0));
-  hd_run_handler(t, &act, &info, &c);
+  struct { ucontext_t c; siginfo_t info; } here, *frame = &here;
+  uintptr_t sp = hd_program_sp();
+  if (sp) frame = (void *)((sp - HD_RED_ZONE - sizeof here) & ~63ull); // like the kernel's
+  hd_signal_info(&frame->info, q);
+  hd_fill(&frame->c, 0, sizeof frame->c);
+  hd_context_set(&frame->c, t->pend.pc, sp ? sp : (uintptr_t)frame);
+  hd_run_handler(t, &act, &frame->info, &frame->c, sp ? (uintptr_t)frame : 0, hd_side_top);
 }
 
 static uint64_t handler_of(int sig) { return hd_signal_handled(sig) ? (uint64_t)hd_actions[sig].sa_handler : 0; }
@@ -130,7 +141,7 @@ static void deliver_aside(struct hd_thread *t, uint16_t op) {
   if (interrupts) t->wait.interrupted = true;
 }
 
-void hd_deliver_due(struct hd_thread *t, uint64_t pc) {
+HD_ON_SIDE_STACK(void, hd_deliver_due, (struct hd_thread *t, uint64_t pc)) {
   while (hd_signal_next(t)) {
     hd_pend(t, HD_OP_SIGNAL_DELIVER, pc, 0);
     hd_point(t);
@@ -185,10 +196,12 @@ static HD_PROGACCESS void before_jump(struct jump *env) {
   // in them. Frames on different stacks cannot be compared.
   struct hd_suspended *left = NULL;
   for (struct hd_suspended *s = t->signals.suspended; s; s = s->outer)
-    if (same_stack(t, (uintptr_t)s, sp) && (uintptr_t)s < sp) left = s;
+    if (same_stack(t, s->sp, sp) && s->sp < sp) left = s;
   if (left) {
+    uintptr_t side_top = left->side_top;
     while (t->signals.suspended != left) pop(t);
     pop(t);
+    hd_side_top = side_top;
   }
   uint64_t *words = (uint64_t *)&env->mask;
   if (env->saved && words[WORD] == MAGIC) t->signals.mask = words[WORD + 1];

@@ -11,6 +11,7 @@
 #include "core/outcome.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/side_stack.h"
 #include "signals/signals.h"
 
 enum { AGAIN = 100, ROOM = 16 << 10 };
@@ -22,6 +23,7 @@ struct fault {
 
 static _Noreturn void hd_handle_fault(struct fault *f) {
   struct hd_thread *t = hd.cur;
+  uintptr_t side_top = hd_side_below(hd_context_sp(&f->context)); // a hook that faulted may go on
   int sig = f->info.si_signo;
   uint64_t kernel_mask = *(uint64_t *)&f->context.uc_sigmask;
   uint64_t pc = hd_context_pc(&f->context);
@@ -36,7 +38,7 @@ static _Noreturn void hd_handle_fault(struct fault *f) {
   // A fault is not a scheduling decision: the thread always faults here.
   if (!hd_in_runtime(pc)) t->pend.pc = pc + 1;
   hd_note(t, HD_OP_SIGNAL_DELIVER, (uint64_t)act.sa_handler, 0, (uint64_t)sig);
-  hd_run_handler(t, &act, &f->info, &f->context);
+  hd_run_handler(t, &act, &f->info, &f->context, 0, side_top);
   if (in_operation) hd_unsupported("a handler that returns to a synchronisation operation which faulted");
   *(uint64_t *)&f->context.uc_sigmask = kernel_mask;
   hd_context_resume(&f->context);
@@ -48,6 +50,7 @@ bool hd_fault(int sig, void *info, void *context) {
   const struct sigaction *act = &hd_actions[sig];
   if (t->signals.mask & hd_bit(sig)) return false; // fatal in POSIX; so is one in its own handler
   uintptr_t sp = hd_context_sp(c), lo, hi;
+  if (hd_on_side(sp)) sp = hd_program_sp();
   lo = hd_stack_lo(t);
   hi = t->index == 0 ? hd_main_sp + (1 << 20) : hd_stack_hi(t);
   if (hd_on_alt_stack(t, sp)) {

@@ -48,9 +48,10 @@ void hd_mask_for_call(const sigset_t *mask, uint64_t pc);
 void hd_mask_back(uint64_t pc);
 
 // ---- delivery.c
-// Runs a handler on the thread's stack, or its alternative one. context: what the handler
-// is given; its signal mask is in force afterwards.
-void hd_run_handler(struct hd_thread *t, const struct sigaction *act, siginfo_t *info, ucontext_t *context);
+// Runs a handler on the thread's stack below sp, or on its alternative one. context: what the handler
+// is given; its signal mask is in force afterwards. sp 0: below the caller's frame. side_top: hd_side_top of the code that
+// is interrupted.
+void hd_run_handler(struct hd_thread *t, const struct sigaction *act, siginfo_t *info, ucontext_t *context, uintptr_t sp, uintptr_t side_top);
 bool hd_on_alt_stack(const struct hd_thread *t, uintptr_t sp);
 void hd_kernel_exit(uint64_t pc);                 // the end of a call that went into the kernel
 void hd_deliver_due(struct hd_thread *t, uint64_t pc); // before the present call returns

@@ -21,6 +21,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/side_stack.h"
 #include "core/threads.h"
 #include "core/virtual_time.h"
 #include "memory/access.h"
@@ -90,10 +91,12 @@ static void thread_body(struct hd_thread *t) {
     t->ret = (void *)call_program(t, (void *)t->entry, (uint64_t)t->arg, 0, 0);
     last_signals(t, (uint64_t)t->entry);
   }
+  hd_fill(&buf, 0, sizeof buf); // libc has mixed a random number in, and destructors may read it as uninitialised memory
 }
 
 void hd_thread_main(void) {
   struct hd_thread *t = hd.cur;
+  hd_side_top = hd_side_of(t->index);
   if (t->index != 0) {
     hd_event_settle();
     hd_commit(t, 0, 0); // START has been pending since its creation
@@ -118,7 +121,7 @@ HD_EXPORT void pthread_exit(void *ret) {
   __builtin_unreachable();
 }
 
-struct hd_thread *hd_spawn(struct hd_thread *t, void *(*entry)(void *), void *arg, bool detached) {
+HD_ON_SIDE_STACK(struct hd_thread *, hd_spawn, (struct hd_thread *t, void *(*entry)(void *), void *arg, bool detached)) {
   struct hd_thread *u = hd_thread_new(t, true);
   u->entry = entry;
   u->arg = arg;

@@ -24,6 +24,17 @@
 	.size	\name, . - \name
 	.endm
 
+// Before code of the program with at most three arguments begins: a function with variable arguments would store what
+// the runtime has left in the registers for others.
+	.macro	clear_registers
+	xorl	%ecx, %ecx
+	xorl	%r8d, %r8d
+	xorl	%r9d, %r9d
+	.irp	i, 0, 1, 2, 3, 4, 5, 6, 7
+	pxor	%xmm\i, %xmm\i
+	.endr
+	.endm
+
 // Another name of a function. It jumps, so the function sees the original caller.
 	.macro	same name, as
 	.globl	\name

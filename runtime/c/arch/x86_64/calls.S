@@ -1,4 +1,6 @@
 // calls.S: calls on another stack or from another place, and the return from a signal.
+#include "arch/x86_64/asm.h"
+
 // Calls f(sig, info, context) on another stack of the program. A fault here counts as the program's.
 	.section hd_progaccess, "ax", @progbits
 	.globl	hd_call_on
@@ -16,6 +18,7 @@ hd_call_on:                             // (stack, f, sig, info, context)
 	movl	%edx, %edi
 	movq	%rcx, %rsi
 	movq	%r8, %rdx
+	clear_registers
 	call	*%rax
 	movq	%rbp, %rsp
 	popq	%rbp

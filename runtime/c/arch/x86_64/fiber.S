@@ -1,6 +1,7 @@
 // fiber.S: switching stacks. A suspended fiber's stack holds, from its saved stack
 // pointer up: the SSE and x87 control words, r15 r14 r13 r12 rbx rbp, the return address.
 // Control words belong to a thread. A call may change all other registers, by the ABI.
+#include "arch/x86_64/asm.h"
 	.text
 
 	.globl	hd_fiber_switch
@@ -65,6 +66,7 @@ hd_fiber_entry:
 	.cfi_endproc
 	.size	hd_fiber_entry, . - hd_fiber_entry
 
+// Code of the program begins here.
 	.globl	hd_call_below
 	.hidden	hd_call_below
 	.type	hd_call_below, @function
@@ -81,6 +83,7 @@ hd_call_below:                          // (sp, f, a, b, c)
 	movq	%rdx, %rdi
 	movq	%rcx, %rsi
 	movq	%r8, %rdx
+	clear_registers
 	call	*%rax
 	leave
 	.cfi_def_cfa rsp, 8

@@ -65,10 +65,27 @@ static inline uintptr_t hd_fs(void) {
   return fs;
 }
 
+// The value that functions built with a stack protector put on their stack. It lies in the thread control block, and is random.
+static inline void hd_set_guard(uintptr_t fs, uint64_t value) { *(volatile uint64_t *)(fs + 0x28) = value; }
+
 // The kernel traps (SIGTRAP) before each instruction but the first one behind this.
 static inline void hd_step_begin(void) {
   __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" : : : "memory", "cc");
 }
+
+// A function that either ends with the call of a function on the side stack or returns on its own leaves the same in the
+// registers for arguments: the arguments of that call, a, b, c and d, and the program's values in the last two.
+// HD_REGISTERS_KEPT comes first, HD_LEAVE_REGISTERS last.
+#define HD_REGISTERS_KEPT() \
+  register uint64_t kept_8 __asm__("r8"), kept_9 __asm__("r9"); \
+  __asm__ volatile("" : "=r"(kept_8), "=r"(kept_9))
+#define HD_LEAVE_REGISTERS(a, b, c, d) \
+  __asm__ volatile("" : : "D"((uint64_t)(a)), "S"((uint64_t)(b)), "d"((uint64_t)(c)), "c"((uint64_t)(d)), "r"(kept_8), "r"(kept_9))
+
+#define HD_SIDE_ENTRY(name) \
+  __asm__(".pushsection .text\n.globl " #name "\n.hidden " #name "\n.type " #name ", @function\n" #name ":\n" \
+          ".cfi_startproc\n\tleaq " #name "_side(%rip), %rax\n\tjmp hd_side_call\n.cfi_endproc\n" \
+          ".size " #name ", . - " #name "\n.popsection")
 
 static inline void hd_pause(void) { __builtin_ia32_pause(); }
 
