@@ -30,4 +30,5 @@ void *hd_alloc(uint64_t size, uint64_t align, uint64_t pc); // as malloc, called
 void *hd_alloc_own(uint64_t size, uint64_t pc);            // a block of the runtime's for a call at pc
 void hd_release(void *p, uint64_t pc);                     // as free
 void hd_block_begins(const void *p, uint64_t size, uint64_t pc); // a library's own allocator has allocated p
+void hd_mapping_begins(void *p, uint64_t size, uint64_t pc); // the kernel has mapped zeroed memory of the program's
 #endif

@@ -9,8 +9,10 @@
 #include "core/modules.h"
 #include "core/program_memory.h"
 #include "core/progress.h"
+#include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/stacks.h"
 #include "memory/access.h"
 #include "memory/heap.h"
 #include "memory/shadow.h"
@@ -18,22 +20,32 @@
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
-// Whose block it is: see note.
-enum owner { PROGRAM, RUNTIME, OTHERS };
+// Whose block it is. MAPPING: the kernel's for the program; LIBRARY: from the allocator of a library.
+enum owner { PROGRAM, MAPPING, RUNTIME, LIBRARY };
+
+// Tells the controller of a block outside the runtime's heap that may race.
+static HD_COLD void tell(struct hd_thread *t, void *p, uint64_t size, uint64_t pc) {
+  hd_event_flush();
+  struct hd_block rec = { .object = hd_name((uint64_t)p), .size = size, .pc = hd_name(pc), .thread = t->number, .stack = hd_stack_number(t) };
+  hd_out(HD_REC_BLOCK, &rec, sizeof rec);
+}
 
 // Records an event that tells the analyses where a block's lifetime begins or ends. It is not a
 // scheduling point; free is one only if an access was found to race with it.
-// owner: who called for the block. OTHERS: it does not lie in the runtime's heap. error: the call has allocated nothing,
-// and returns p; or -1: it frees nothing. The event's size has 32 bits; the value has those above.
+// error: the call has allocated nothing, and returns p; or -1: it frees nothing. The event's size has 32 bits; the value has
+// those above.
 static void note(uint16_t op, void *p, uint64_t size, int error, uint64_t pc, enum owner owner) {
   if (HD_LIKELY(!hd.record && !hd.watcher) || !hd_active()) return;
   struct hd_thread *t = hd.cur;
-  bool hooks = owner == PROGRAM && hd_calls_hooks(pc);
+  bool hooks = owner <= MAPPING && hd_calls_hooks(pc);
   if (hd.watcher && (uintptr_t)p >= HD_NO_MEMORY) {
     if (op == HD_OP_FREE) hd_shadow_access(t, (uint64_t)p, size, op, pc);
     else if (hooks && (hd.unjoined || hd.handlers)) hd_shadow_allocated(t, (uint64_t)p, size, pc);
     else hd_shadow_reset((uint64_t)p, size);
-    if (hd.record && op == HD_OP_MALLOC && owner != OTHERS) hd_heap_born(p, t, pc);
+    if (hd.record && op == HD_OP_MALLOC && owner != LIBRARY) {
+      if (owner == MAPPING) tell(t, p, size, pc);
+      else hd_heap_born(p, t, pc);
+    }
   }
   if (!hd.record || (hd.watcher && !hd.accesses)) return;
   if (hd.accesses) hd_profiles(); // it is sent in any case
@@ -45,13 +57,14 @@ static void note(uint16_t op, void *p, uint64_t size, int error, uint64_t pc, en
   t->pend = keep;
 }
 
-HD_ON_SIDE_STACK(void, hd_block_begins, (const void *p, uint64_t size, uint64_t pc)) { note(HD_OP_MALLOC, (void *)p, size, 0, pc, OTHERS); }
+HD_ON_SIDE_STACK(void, hd_block_begins, (const void *p, uint64_t size, uint64_t pc)) { note(HD_OP_MALLOC, (void *)p, size, 0, pc, LIBRARY); }
+HD_ON_SIDE_STACK(void, hd_mapping_begins, (void *p, uint64_t size, uint64_t pc)) { note(HD_OP_MALLOC, p, size, 0, pc, MAPPING); }
 
 static inline void *allocate(uint64_t size, uint64_t align, uint64_t pc, enum owner owner) {
   if (HD_UNLIKELY(hd_injectable)) size = hd_inject_allocated(size, pc);
   bool nowhere = hd_injects(HD_FAULT_POINTER, pc);
   void *p = nowhere ? HD_FAULT_NOWHERE : hd_heap_alloc(size, align, pc);
-  note(HD_OP_MALLOC, p, size, p ? 0 : ENOMEM, pc, nowhere ? OTHERS : owner);
+  note(HD_OP_MALLOC, p, size, p ? 0 : ENOMEM, pc, nowhere ? LIBRARY : owner);
   if (!p) errno = ENOMEM;
   return p;
 }

@@ -15,6 +15,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "memory/heap.h"
 #include "memory/mappings.h"
 
 enum { MAX_MAPS = 4096 };
@@ -61,6 +62,7 @@ HD_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t 
       made[nmade].lo = (uintptr_t)p;
       made[nmade++].hi = (uintptr_t)p + ((len + 4095) & ~4095ul);
     }
+    if (p > 0 && flags & MAP_ANONYMOUS && prot & PROT_WRITE && !(flags & (MAP_SHARED | MAP_FIXED))) hd_mapping_begins((void *)p, len, HD_RA);
   }
   if (p < 0 && p > -4096) { errno = (int)-p; return MAP_FAILED; }
   return (void *)p;

@@ -1,0 +1,37 @@
+// heddle: A worker publishes a table that calloc has just cleared with a relaxed store: another thread that finds the table may read what the memory held before.
+// kind: data race
+// finding: table_of
+// minimum: switches=3 preemptions=0
+// why: main must start both threads before it waits for them, the table must be published before the reader looks, and
+//   main joins both.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { ENTRIES = 64 };
+static _Atomic(int *) table;
+static volatile int first;
+
+__attribute__((noinline)) static int *table_of(int entries) { return calloc((size_t)entries, sizeof(int)); }
+
+static void *fill(void *arg) {
+  atomic_store_explicit(&table, table_of(ENTRIES), memory_order_relaxed);
+  return arg;
+}
+
+static void *look(void *arg) {
+  int *entries = atomic_load_explicit(&table, memory_order_relaxed);
+  if (entries)
+    first = entries[0];
+  return arg;
+}
+
+int main(void) {
+  pthread_t filler, looker;
+  pthread_create(&filler, NULL, fill, NULL);
+  pthread_create(&looker, NULL, look, NULL);
+  pthread_join(filler, NULL);
+  pthread_join(looker, NULL);
+  free(table);
+  return 0;
+}
