@@ -152,6 +152,8 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 		}
 	case err == nil && (r.Executions == 0 || r.Unfinished != nil):
 		r.Outcome = Unfinished
+	case err == nil && r.Unended > 0 && r.Unended+r.Masked == r.Executions:
+		r.Outcome = Unfinished
 	case err == nil && r.Masked == r.Executions:
 		r.Outcome = OnlyIgnored
 	case err == nil && r.NotReproduced > 0:
