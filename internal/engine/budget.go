@@ -18,7 +18,7 @@ func (s *search) firstRequest() strategy.Request {
 	r := strategy.FirstRequest(&s.setting)
 	s.complete(&r.Plan)
 	if s.roomy = s.unbounded(); s.roomy {
-		r.Plan.MaxSteps = firstSteps
+		r.Plan.MaxSteps = usualSteps
 	}
 	return r
 }

@@ -139,6 +139,7 @@ func ready(e *trace.Ending) (n int) {
 // shorten replaces the recording by one that goes on for keptTurns of each loop only.
 func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error {
 	script := schedule.ScriptOf(c.outcome.Trace)
+	c.verdict.From = min(c.verdict.From, waiting.Examine(c.outcome.Trace, 0).From)
 	script = script[:min(c.verdict.From, len(script))]
 	p := c.plan
 	p.Record, p.Watcher, p.Values = true, nil, false
@@ -274,6 +275,11 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 		s.aside.endless[at], _ = s.key(&f.outcome.Ending, f.outcome.Trace)
 		return true, nil
 	case trace.Unfinished:
+		if s.roomy && s.report.Executions == 1 {
+			if ended, err := s.long(ctx, f); ended || err != nil {
+				return false, err
+			}
+		}
 		s.aside.endless[at] = ""
 		return false, s.unended(f, &c.outcome)
 	}
@@ -294,6 +300,18 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 		s.memoryBudget = min(s.shaping.MaxSteps*memorySteps, firstSteps)
 	}
 	return false, nil
+}
+
+// long repeats a first execution that did not end with the largest budget, and sets that of later executions if it ends.
+func (s *search) long(ctx context.Context, f *failure) (ended bool, err error) {
+	p := f.plan
+	p.MaxSteps, p.Record = firstSteps, false
+	o, err := s.target.Run(ctx, p)
+	if err != nil || o.Ending.Kind.Endless() {
+		return false, err
+	}
+	s.opts.MaxSteps = max(usualSteps, roomSteps*o.Points)
+	return true, nil
 }
 
 // loops says where the threads of an execution were when it was cut off: in which functions, and in which operations if they were
@@ -324,10 +342,6 @@ func (s *search) unended(f *failure, o *schedule.Outcome) error {
 		at = append(at, fmt.Sprintf("T%d %s at %s", w.Thread, doing(&w), s.name(w.Site)))
 	}
 	s.note("execution %d did not end within %d scheduling points, and is no hang: %s", f.number, f.outcome.Points, strings.Join(at, "; "))
-	if s.report.Executions == 1 && s.roomy {
-		s.report.Executions = 0
-		return budgetError{f.outcome.Points}
-	}
 	return nil
 }
 
@@ -387,6 +401,9 @@ func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 		*e = withOutput(*v.like, e)
 	} else {
 		w := waiting.Examine(o.Trace, 0)
+		if w.Kind != trace.Unfinished {
+			w = waiting.Examine(o.Trace, w.From)
+		}
 		if w.Kind == trace.Unfinished || o.FairAt > 0 && w.From > o.FairAt {
 			if e.Kind == trace.Hang && e.Message == trace.NoProgress {
 				return

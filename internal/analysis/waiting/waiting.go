@@ -172,24 +172,21 @@ const settled = 3
 // Verdict returns the verdict on the execution, which ended so.
 func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 	v := Verdict{Kind: trace.Unfinished, From: r.from}
-	if r.unseen {
-		return v
-	}
 	var running []trace.ThreadID
+	full := false
 	for id, t := range r.threads {
 		i := slices.IndexFunc(end.Waiters, func(w trace.Waiter) bool { return w.Thread == trace.ThreadID(id) })
 		runs := i >= 0 && !t.ended && len(t.seen) > 0 && (end.Waiters[i].Ready || t.last > r.decisions-(r.decisions-r.from)/settled)
 		switch {
 		case !runs:
 			v.From = max(v.From, t.last)
-		case t.over:
-			return v
 		default:
 			v.From = max(v.From, t.fresh)
+			full = full || t.over
 			running = append(running, trace.ThreadID(id))
 		}
 	}
-	if v.From-r.from > (r.decisions-r.from)/settled {
+	if r.unseen || full || v.From-r.from > (r.decisions-r.from)/settled {
 		return v
 	}
 	kind := trace.Hang

@@ -68,7 +68,7 @@ static HD_COLD void look_around(struct hd_thread *t, uint64_t pc) {
   }
 }
 
-void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile) {
+void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, uint32_t futile) {
   t->progress.stale++;
   hd.vain++;
   if (t->progress.wrote & HD_WROTE_SEEN) {
