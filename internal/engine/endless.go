@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/analysis/waiting"
-	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -256,15 +255,20 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 		return true, nil // the runtime knows: a handler returns again and again to the instruction that faults
 	}
 	if cutByWatchdog(e) {
-		return false, s.unended(f, &f.outcome)
+		s.unfinished(&f.outcome)
+		return false, nil
 	}
 	at := s.loops(e)
 	if key, ok := s.aside.endless[at]; ok && key == "" {
-		s.report.Unended++
+		s.unfinished(&f.outcome)
 		return false, nil
 	}
 	c, err := continued(ctx, s.target, s.target.Run, f.plan, &f.outcome)
-	if err != nil {
+	switch {
+	case err != nil && outOfTime(ctx):
+		s.unfinished(&f.outcome)
+		return false, nil
+	case err != nil:
 		return false, err
 	}
 	switch c.kind {
@@ -281,7 +285,12 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 			}
 		}
 		s.aside.endless[at] = ""
-		return false, s.unended(f, &c.outcome)
+		c.outcome.Points = f.outcome.Points
+		s.unfinished(&c.outcome)
+		if s.roomy && s.report.Executions == 1 {
+			return false, errFirst
+		}
+		return false, nil
 	}
 	if err := judgeBoth(ctx, &c.outcome, s.expect, s.outputs); err != nil {
 		return false, err
@@ -310,7 +319,7 @@ func (s *search) long(ctx context.Context, f *failure) (ended bool, err error) {
 	if err != nil || o.Ending.Kind.Endless() {
 		return false, err
 	}
-	s.opts.MaxSteps = max(usualSteps, roomSteps*o.Points)
+	s.opts.MaxSteps = room(o.Points)
 	return true, nil
 }
 
@@ -319,7 +328,7 @@ func (s *search) long(ctx context.Context, f *failure) (ended bool, err error) {
 func (s *search) loops(e *trace.Ending) string {
 	var at []string
 	for _, w := range e.Waiters {
-		l := s.locate(w.Site, false)
+		l := s.locate(w.Site)
 		place := cmp.Or(l.Func, l.Place)
 		if w.Ready {
 			at = append(at, place)
@@ -329,32 +338,6 @@ func (s *search) loops(e *trace.Ending) string {
 	}
 	slices.Sort(at)
 	return strings.Join(slices.Compact(at), "\n")
-}
-
-// unended notes where the threads of an execution are that did not end, and is no hang. It returns a budgetError if
-// it is the first execution.
-func (s *search) unended(f *failure, o *schedule.Outcome) error {
-	if s.report.Unended++; s.report.Unended > maxNotes {
-		return nil
-	}
-	var at []string
-	for _, w := range o.Ending.Waiters {
-		at = append(at, fmt.Sprintf("T%d %s at %s", w.Thread, doing(&w), s.name(w.Site)))
-	}
-	s.note("execution %d did not end within %d scheduling points, and is no hang: %s", f.number, f.outcome.Points, strings.Join(at, "; "))
-	return nil
-}
-
-// doing says what a thread was about to do or blocked in.
-func doing(w *trace.Waiter) string {
-	call := strings.TrimPrefix(finding.Call(w.Op), "a ")
-	switch {
-	case w.Computes():
-		return "computes"
-	case w.Ready:
-		return "is before " + call
-	}
-	return "waits in " + call
 }
 
 func (s *search) names() names {

@@ -152,8 +152,6 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 		}
 	case err == nil && (r.Executions == 0 || r.Unfinished != nil):
 		r.Outcome = Unfinished
-	case err == nil && r.Unended > 0 && r.Unended+r.Masked == r.Executions:
-		r.Outcome = Unfinished
 	case err == nil && r.Masked == r.Executions:
 		r.Outcome = OnlyIgnored
 	case err == nil && r.NotReproduced > 0:
@@ -285,6 +283,10 @@ func (s *search) find(ctx context.Context) error {
 		}
 		if f != nil {
 			found, err := s.confirm(bounded, f)
+			if err == errFirst {
+				s.report.Ended = ByFirst
+				return nil
+			}
 			if found && s.opts.All {
 				s.collect()
 			}

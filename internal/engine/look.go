@@ -35,7 +35,7 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 		x.stop(err)
 		return false
 	}
-	failed := o.Ending.Kind.Failed() || o.Ending.Kind == trace.Unfinished // settle decides about the latter
+	failed := o.Ending.Kind.Failed() || o.Ending.Kind == trace.Unfinished && o.Ending.Message == trace.CutBySteps // settle decides about the latter
 	if failed && x.setAside(o) {
 		failed = false
 		x.report.Masked++
