@@ -304,7 +304,8 @@ const (
 	ShortQuantum   = 200
 	FairSalt       = 1717660018
 	FairEvery      = 16384
-	FairWindow     = 2048
+	FairVain       = 256
+	FairWindow     = 512
 	FairEpoch      = 512
 	FairShort      = 4
 	FairLong       = 256

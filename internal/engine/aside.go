@@ -32,7 +32,9 @@ type aside struct {
 	executions map[string]int
 	races      []resolvedRace
 	suppressed []string // keys of findings that Options.Suppressed covers
-	hung       bool     // a hang lasted beyond the largest step budget, so later ones count as hangs
+	// endless has what settle decided about executions that were cut off, by where their threads were (loops): the key of
+	// the hang or livelock, or "".
+	endless map[string]string
 }
 
 // resolvedRace is the key of a race of two instructions in library functions, whose callers only a
@@ -77,7 +79,7 @@ func (s *search) suppress(key string, e *trace.Ending, t *trace.Trace) {
 }
 
 func newAside(o *Options) aside {
-	a := aside{executions: map[string]int{}}
+	a := aside{executions: map[string]int{}, endless: map[string]string{}}
 	for _, k := range o.Ignore {
 		a.executions[k] = 0
 	}
@@ -108,8 +110,9 @@ func (s *search) setAside(o *schedule.Outcome) bool {
 	if !s.opts.setsAside() {
 		return false
 	}
-	if s.doubtful(&o.Ending) {
-		return false // enough decides whether it is one
+	if o.Ending.Kind.Endless() {
+		key, ok := s.aside.endless[s.loops(&o.Ending)]
+		return ok && key != "" && s.count(key) // else settle decides
 	}
 	key, certain := s.key(&o.Ending, o.Trace)
 	if !certain {
@@ -121,7 +124,7 @@ func (s *search) setAside(o *schedule.Outcome) bool {
 // knows reports whether a failed execution shows a finding that was set aside, like setAside, but
 // does not count it.
 func (s *search) knows(o *schedule.Outcome) bool {
-	if !s.opts.setsAside() || !o.Ending.Kind.Failed() || s.doubtful(&o.Ending) {
+	if !s.opts.setsAside() || !o.Ending.Kind.Failed() || o.Ending.Kind.Endless() {
 		return false
 	}
 	key, certain := s.key(&o.Ending, o.Trace)

@@ -17,7 +17,7 @@ import (
 // reports the failure as not confirmed.
 func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error) {
 	s.tell(Confirming, true, nil, 0)
-	if ok, err := s.enough(ctx, f); !ok {
+	if ok, err := s.settle(ctx, f); !ok {
 		return false, err
 	}
 	o, again, err := s.rerun(ctx, f)
@@ -96,9 +96,6 @@ func (s *search) explain(ctx context.Context) {
 func (s *search) passes(f *failure, o *schedule.Outcome) bool {
 	if !s.opts.setsAside() {
 		return false
-	}
-	if f.outcome.Ending.Kind == trace.Hang {
-		s.aside.hung = true
 	}
 	key, _ := s.key(&o.Ending, o.Trace)
 	s.aside.resolve(key, &o.Ending)

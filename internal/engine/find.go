@@ -283,6 +283,10 @@ func (s *search) find(ctx context.Context) error {
 		}
 		if f != nil {
 			found, err := s.confirm(bounded, f)
+			if err == errFirst {
+				s.report.Ended = ByFirst
+				return nil
+			}
 			if found && s.opts.All {
 				s.collect()
 			}

@@ -23,9 +23,6 @@ func judge(ctx context.Context, e *trace.Ending, expect int32, outputs *oracle.O
 		e.Kind = trace.Exit
 		e.Message = fmt.Sprintf("exit status %d, expected %d", e.Status, expect)
 	}
-	if e.Kind == trace.Unfinished && e.Message == trace.CutBySteps {
-		e.Kind = trace.Hang // TODO
-	}
 	return outputs.Judge(ctx, e)
 }
 
@@ -78,6 +75,9 @@ func judged(t target.Target, v verdict) schedule.Executor {
 // prepared returns the plan with what the oracle needs. watches says that the target can watch.
 func (v *verdict) prepared(p schedule.Plan, watches bool) schedule.Plan {
 	p.ExpectStatus, p.Output = v.expect, v.outputs != nil
+	if v.endless() {
+		v.preparedEndless(&p)
+	}
 	switch {
 	case !v.races:
 	case watches:
@@ -92,6 +92,9 @@ func (v *verdict) prepared(p schedule.Plan, watches bool) schedule.Plan {
 func (v *verdict) judge(ctx context.Context, p schedule.Plan, o *schedule.Outcome) error {
 	if err := judgeBoth(ctx, o, v.expect, v.outputs); err != nil {
 		return err
+	}
+	if v.endless() {
+		v.judgeEndless(p, o)
 	}
 	if v.races {
 		v.race(o, shown(p, o))

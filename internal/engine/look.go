@@ -35,7 +35,7 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 		x.stop(err)
 		return false
 	}
-	failed := o.Ending.Kind.Failed()
+	failed := o.Ending.Kind.Failed() || o.Ending.Kind == trace.Unfinished && o.Ending.Message == trace.CutBySteps // settle decides about the latter
 	if failed && x.setAside(o) {
 		failed = false
 		x.report.Masked++
@@ -77,13 +77,12 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 		return false, nil
 	}
 	s.budget(o)
-	first := s.report.Executions == 1 && (o.Ending.Message != trace.CutBySteps || s.unbounded())
-	if o.Ending.Kind == trace.Unfinished && (o.Ending.Message != trace.CutBySteps || first) {
+	if o.Ending.Kind == trace.Unfinished && o.Ending.Message != trace.CutBySteps {
 		s.unfinished(o)
-		if first {
+		if s.report.Executions == 1 {
 			return false, errFirst
 		}
-	} else {
+	} else if !o.Ending.Kind.Endless() {
 		s.longest = max(s.longest, o.Points)
 	}
 	if err := judgeBoth(ctx, o, s.expect, s.outputs); err != nil {

@@ -94,8 +94,8 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 	p.Functions = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Op.IsCall() })
 	p.Timeouts = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Flags&trace.FlagTimeout != 0 })
 	p.Cycles = endsInCycle(recorded)
-	if recorded.Ending.Kind == trace.Hang || recorded.Ending.Kind == trace.Unfinished {
-		// The step budget ended the recorded execution, or it was ended then.
+	if recorded.Ending.Kind.Endless() {
+		// The recorded execution was cut off there.
 		p.MaxSteps = len(p.Script)
 	} else {
 		p.MaxSteps = stepsFor(recorded, p.Points)

@@ -28,7 +28,8 @@ type savedSearch struct {
 	Seen    []byte       `json:"behaviours"`
 	// Aside are the findings set aside, by key, with their numbers of executions.
 	Aside map[string]int `json:"aside,omitempty"`
-	Hung  bool           `json:"hung,omitempty"`
+	// Endless is aside.endless.
+	Endless map[string]string `json:"endless,omitempty"`
 	// Patient is search.patient.
 	Patient bool `json:"patient,omitempty"`
 	// MemoryBudget is search.memoryBudget.
@@ -79,7 +80,7 @@ func (s *search) save() ([]byte, error) {
 	out := savedSearch{
 		Version: resumeVersion, Options: s.shaping, Search: search, Tag: tag, Steps: s.opts.MaxSteps,
 		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked},
-		Aside:  s.aside.executions, Hung: s.aside.hung, Patient: s.patient, MemoryBudget: s.memoryBudget, External: s.external,
+		Aside:  s.aside.executions, Endless: s.aside.endless, Patient: s.patient, MemoryBudget: s.memoryBudget, External: s.external,
 		Relaxed: s.relaxed.sorted(), More: s.relaxed.more,
 	}
 	if out.Seen, err = s.behaviours.MarshalBinary(); err != nil {
@@ -129,7 +130,9 @@ func (s *search) resume(data []byte) error {
 	for k, n := range in.Aside {
 		s.aside.executions[k] = n
 	}
-	s.aside.hung = in.Hung
+	if in.Endless != nil {
+		s.aside.endless = in.Endless
+	}
 	s.external = in.External
 	s.relaxed.merge(in.Relaxed)
 	s.relaxed.more = in.More

@@ -84,19 +84,8 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 		f.race(e)
 	case trace.Deadlock:
 		f.deadlock(e, modules)
-	case trace.Hang:
-		switch f.Message {
-		case "":
-			f.Message = "the program does not end"
-		case "step budget", "the step budget is used up": // of the C and the Go runtime
-			f.Message = "the execution did not end within its step budget (--max-steps sets a larger one)"
-		}
-		f.Threads = nil
-		for _, w := range e.Waiters {
-			if w.Ready {
-				f.Threads = append(f.Threads, w.Thread)
-			}
-		}
+	case trace.Hang, trace.Livelock:
+		f.endless(e)
 	}
 	if f.base == "" && f.Kind != trace.Race {
 		f.base = f.identity
@@ -182,6 +171,25 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 			f.Site = waits[i].Site
 		}
 	}
+}
+
+// endless identifies what the threads of a hang or livelock wait for: those in loops at their loops' places, and
+// the blocked ones, but for joins. The places of a hang that was not verified are where its threads were
+// cut off, which identifies nothing.
+func (f *Finding) endless(e trace.Ending) {
+	f.Threads = nil
+	for _, w := range e.Waiters {
+		if w.Ready {
+			f.Threads = append(f.Threads, w.Thread)
+		}
+	}
+	if f.Message = cmp.Or(f.Message, "the program does not end"); f.Message == trace.NoProgress || e.Site == 0 {
+		return
+	}
+	loops := f.Threads
+	f.identity = "waits"
+	f.waits(slices.DeleteFunc(slices.Clone(e.Waiters), func(w trace.Waiter) bool { return !w.Ready && w.Op == trace.OpThreadJoin }), false)
+	f.Threads = loops
 }
 
 // waits adds the operations and sites of waiting threads to the identity, each as often as it

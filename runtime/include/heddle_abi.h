@@ -322,11 +322,12 @@ enum hd_scheduler {
   HD_QUANTUM = 10000,         // consecutive points of a thread before it counts as yielding
   HD_SHORT_QUANTUM = 200,     // the same in the fair phase; not in C, where decisions are strongly fair then
   HD_FAIR_SALT = 0x66616972,  // mixed into the seeds of strongly fair decisions
-  HD_FAIR_EVERY = 1 << 14,    // points between the beginnings of two fair windows, a power of two
-  HD_FAIR_WINDOW = 1 << 11,   // points of a fair window
-  HD_FAIR_EPOCH = 512,        // strongly fair decisions: points between changes of the odds, a power of two
-  HD_FAIR_SHORT = 4,          // one such decision in this many leaves the running thread, in every other epoch
-  HD_FAIR_LONG = 256,         // the same in the epochs between
+  HD_FAIR_EVERY = 1 << 14,    // points after a fair window with which the next one begins
+  HD_FAIR_VAIN = 256,         // fruitless observations after a fair window with which the next one begins
+  HD_FAIR_WINDOW = 512,       // points of a fair window
+  HD_FAIR_EPOCH = 512,        // the fair phase: points between changes of the odds
+  HD_FAIR_SHORT = 4,          // one strongly fair decision in this many leaves the running thread
+  HD_FAIR_LONG = 256,         // the same in every other epoch of the fair phase
   HD_STARVED = 10000,         // points that an enabled thread waits before it takes precedence
   HD_STARVED_EVERY = 1024,    // points between two searches for such threads, a power of two
   HD_CHANGE_POINTS = 64,      // PCT: maximum number of change points

@@ -3,7 +3,8 @@
 // handler. Only a thread that waits gets a scheduling point:
 //
 //   waits     the thread wrote nothing in the stretch, and HD_REPEATED consecutive accesses after it
-//             return known values. The thread yields, and counts as idle (progress.c).
+//             return known values, or it makes the same accesses twice in a row. The thread yields, and
+//             counts as idle and futile (progress.c), even if it is the only one.
 //   computes  any other thread. It continues without an event, a scheduling point or a random draw,
 //             whatever the policy. Otherwise most points of a program that computes would be
 //             heddle's own, and schedules would seem to preempt there.
@@ -21,7 +22,9 @@
 
 enum {
   ACCESS_NS = 1,
-  WEIGHT = 4, // observations that a stretch of waiting counts as
+  WEIGHT = 4, // observations that a stretch of waiting counts as, for time
+  TURNS = 64, // and for hangs: fewer than the turns of a short loop in it
+  LONGEST = 6, // log2 of how many times HD_LOOK_ON accesses are examined after one stretch in 2^LONGEST
 };
 
 static bool alone(void) { return hd.nlive <= 1 && !hd.ntimers; }
@@ -61,22 +64,43 @@ static void computes(struct hd_thread *t, uint64_t pc) {
   t->progress.yield_at = t->progress.stretches + (HD_STRETCHES << t->progress.yields);
   t->progress.computes = true;
   hd.ncomputing++;
-  hd_forced_yield(t, pc);
+  hd_forced_yield(t, pc, 0);
   hd.ncomputing--;
   t->progress.computes = false;
 }
 
-static void waits(struct hd_thread *t, uint64_t pc) {
-  t->progress.looked = t->progress.repeats = 0;
-  hd_waste(t, pc, WEIGHT, false);
-  hd_forced_yield(t, pc);
+static void waits(struct hd_thread *t, uint64_t pc, uint64_t addr) {
+  t->progress.looked = t->progress.repeats = t->progress.failed = 0;
+  hd_waste(t, pc, WEIGHT, TURNS);
+  hd_forced_yield(t, pc, addr);
+}
+
+// Reports whether the accesses examined so far are the same ones twice, such as a walk round a list that
+// is a cycle, which may be too long for hd_tells_nothing.
+static bool goes_round(struct hd_thread *t, uint64_t pc, uint64_t addr, uint64_t value) {
+  uint64_t access = hd_mix(hd_mix(pc, addr), value);
+  if (!t->progress.looked) {
+    t->progress.round.anchor = access;
+    t->progress.round.hash = t->progress.round.before = 0;
+    t->progress.round.length = t->progress.round.period = 0;
+    return false;
+  }
+  t->progress.round.length++;
+  t->progress.round.hash = hd_mix(t->progress.round.hash, access);
+  if (access != t->progress.round.anchor) return false;
+  bool again = t->progress.round.period == t->progress.round.length && t->progress.round.before == t->progress.round.hash;
+  t->progress.round.period = t->progress.round.length;
+  t->progress.round.before = t->progress.round.hash;
+  t->progress.round.length = 0;
+  t->progress.round.hash = 0;
+  return again;
 }
 
 // Called at the first access after a stretch. Reports whether the thread may be waiting, so that
 // the following accesses have to be examined.
 static bool look_on(struct hd_thread *t) {
   t->progress.length = hd_quiet_sum();
-  hd.vtime += (uint64_t)t->progress.length * ACCESS_NS;
+  if (!alone()) hd.vtime += (uint64_t)t->progress.length * ACCESS_NS;
   hd_progress_wrote(t);
   bool wrote = t->progress.wrote & HD_WROTE_SEEN;
   t->progress.wrote &= (uint8_t)~HD_WROTE_SEEN;
@@ -85,11 +109,6 @@ static bool look_on(struct hd_thread *t) {
 }
 
 void hd_quiet_read(struct hd_thread *t, uint64_t pc, uint64_t addr, uint64_t value) {
-  if (alone()) {
-    t->progress.length = hd_quiet_sum();
-    computes(t, pc);
-    return;
-  }
   if (!t->progress.looked && !look_on(t)) {
     computes(t, pc);
     return;
@@ -97,16 +116,23 @@ void hd_quiet_read(struct hd_thread *t, uint64_t pc, uint64_t addr, uint64_t val
   struct hd_pending keep = t->pend;
   t->pend.pc = pc;
   t->pend.obj = addr;
+  bool round = goes_round(t, pc, addr, value);
   t->progress.repeats = hd_tells_nothing(t, pc, value) ? t->progress.repeats + 1 : 0;
-  bool all = ++t->progress.looked == HD_LOOK_ON;
-  if (t->progress.repeats == HD_REPEATED) waits(t, pc);
-  else if (all) computes(t, pc);
-  else hd_quiet_set(HD_QUIET_EACH); // examine the next access, too
+  // Most stretches are followed by a short look, and ever fewer by ever longer ones.
+  uint32_t failed = t->progress.failed | 1u << LONGEST;
+  bool all = ++t->progress.looked == HD_LOOK_ON << __builtin_ctz(failed);
+  if (round || t->progress.repeats == HD_REPEATED) {
+    waits(t, pc, addr);
+  } else if (all) {
+    t->progress.failed++;
+    computes(t, pc);
+  } else {
+    hd_quiet_set(HD_QUIET_EACH); // examine the next access, too
+  }
   t->pend = keep;
 }
 
 void hd_quiet_write(struct hd_thread *t, uint64_t pc) {
-  if (alone()) t->progress.length = hd_quiet_sum();
-  else if (!t->progress.looked) look_on(t);
+  if (!t->progress.looked) look_on(t);
   computes(t, pc);
 }

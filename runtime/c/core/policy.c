@@ -21,8 +21,8 @@
 // window: after HD_POS_WINDOW / HD_POS_STRIDE further draws, a waiting thread precedes all new
 // ones. RANDOM is fair with probability 1. A thread that does not yield but runs alone for
 // HD_QUANTUM points counts as yielding, because it may poll in a way that the runtime does not
-// recognise. Two threads that run in turn could still keep a third one waiting, and a thread may be
-// enabled only now and then, between an unlock and the next lock of another thread. So decisions are
+// recognise. An enabled thread that has waited for HD_STARVED points, perhaps because it is held, takes
+// precedence. A thread may be enabled only now and then, between an unlock and the next lock of another thread. So decisions are
 // strongly fair (choose_strongly) in a window now and then, and from the beginning of the fair phase on.
 #include "core/holds.h"
 #include "core/modules.h"
@@ -56,7 +56,7 @@ void hd_policy_begin(void) {
   hd.delays = 0;
   hd.intended = ~0u;
   hd.late = hd.suspected = false;
-  hd.fair_at = 0;
+  hd.fair_at = hd.fair_until = hd.vain = 0;
   hd.fair_rng = hd_mix(hd.seed, HD_FAIR_SALT);
   if (hd.plan.policy == HD_POLICY_WALK) {
     weights = (const uint64_t *)((const struct hd_hold *)(hd.names + hd.plan.nthreads + hd.plan.npoints) + hd.plan.nholds);
@@ -209,7 +209,7 @@ static uint32_t choose_strongly(void) {
   struct hd_thread *cur = hd.cur;
   bool stays = !cur->ended && hd_has(&hd.enabled, cur->index);
   if (stays && cur->pend.op != HD_OP_YIELD && (cur->pend.op != HD_OP_SLEEP || cur->wait.interrupted)) {
-    uint64_t odds = hd_spinning(cur) ? 2 : hd.points / HD_FAIR_EPOCH % 2 ? HD_FAIR_LONG : HD_FAIR_SHORT;
+    uint64_t odds = hd_spinning(cur) ? 2 : hd.late && (hd.points - hd.fair_at) / HD_FAIR_EPOCH % 2 ? HD_FAIR_LONG : HD_FAIR_SHORT;
     if (fair_bits() % odds) return cur->index;
   }
   if (stays) hd_del(&hd.enabled, cur->index);
@@ -332,6 +332,17 @@ static uint32_t choose_highest(void) {
   return best->index;
 }
 
+// Returns the enabled thread that has waited longest, or NULL if none has waited too long.
+static HD_COLD struct hd_thread *starving(void) {
+  struct hd_thread *first = NULL;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.enabled.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (!first || u->ran < first->ran) first = u;
+    }
+  return hd.points - first->ran >= HD_STARVED ? first : NULL;
+}
+
 // With TIMEOUTS, one decision in HD_EARLY_ODDS ends a timed wait or fires a timer before its
 // deadline; with SPURIOUS, one ends a wait spuriously. A program with timers may make few other
 // decisions, so there the first happens in one decision in HD_EARLY_TIMER_ODDS. Returns -1 if
@@ -375,9 +386,23 @@ static void choose_detour(struct hd_thread *t, bool fair) {
   t->detour = must || (can && (fair || random_bits() & 1)) ? HD_OP_SIGNAL_INTERRUPT : HD_OP_SIGNAL_DELIVER;
 }
 
+static bool in_window(void) {
+  if (HD_LIKELY(hd.points >= hd.fair_until)) {
+    if (HD_LIKELY(hd.vain < HD_FAIR_VAIN && hd.points - hd.fair_until < HD_FAIR_EVERY)) return false;
+    hd.fair_until = hd.points + HD_FAIR_WINDOW;
+  }
+  hd.vain = 0;
+  return true;
+}
+
 uint32_t hd_policy_choose(void) {
-  bool strongly = HD_UNLIKELY(hd.late) || HD_UNLIKELY(hd.points >= HD_FAIR_EVERY && (hd.points & (HD_FAIR_EVERY - 1)) < HD_FAIR_WINDOW);
+  bool strongly = HD_UNLIKELY(hd.late) || in_window();
   bool fair = strongly || hd.plan.policy == HD_POLICY_FAIR;
+  struct hd_thread *starved = !fair && HD_UNLIKELY(!(hd.points & (HD_STARVED_EVERY - 1))) ? starving() : NULL;
+  if (HD_UNLIKELY(starved != NULL)) {
+    starved->detour = hd_detour_needed(starved);
+    return starved->index;
+  }
   if (HD_UNLIKELY(hd.plan.flags & (HD_PLAN_TIMEOUTS | HD_PLAN_SPURIOUS)) && !hd.late) {
     int32_t i = choose_early();
     if (i >= 0) return (uint32_t)i;

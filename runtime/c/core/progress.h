@@ -6,7 +6,7 @@
 bool hd_spinning(const struct hd_thread *t);
 void hd_observe(struct hd_thread *t, uint64_t pc, uint64_t value); // t read value from its pending operation's object
 bool hd_tells_nothing(struct hd_thread *t, uint64_t pc, uint64_t value); // t has read this value here before; remembers it
-void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, bool futile); // t performed an operation that achieved nothing
+void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, uint32_t futile); // t performed an operation that achieved nothing
 static inline void hd_progress(struct hd_thread *t) { t->progress.stale = 0; hd.progress_at = hd.points; }
 enum { HD_WROTE_SEEN = 1, HD_WROTE_NAP = 2, HD_WROTE = HD_WROTE_SEEN | HD_WROTE_NAP }; // since the last read, since the last nap
 // Attributes the writes since its last call to t, the running thread. Called at each scheduling

@@ -111,12 +111,13 @@ HD_ON_SIDE_STACK(void, hd_point, (struct hd_thread *t)) {
   if (HD_UNLIKELY(t->cancel & HD_CANCEL_ASYNC)) hd_cancel_async(t);
 }
 
-HD_ON_SIDE_STACK(void, hd_forced_yield, (struct hd_thread *t, uint64_t pc)) {
+HD_ON_SIDE_STACK(void, hd_forced_yield, (struct hd_thread *t, uint64_t pc, uint64_t addr)) {
   struct hd_pending keep = t->pend;
   uint32_t stretches = t->progress.stretches, part = t->progress.part; // kept: the yield is not one of the program's points
   hd_pend(t, HD_OP_YIELD, pc, 0);
   t->pend.flags = HD_EV_FORCED;
   hd_point(t);
+  t->pend.obj = addr; // only now: the yield conflicts with nothing
   hd_commit(t, 0, 0);
   t->progress.stretches = stretches, t->progress.part = part;
   t->pend = keep;

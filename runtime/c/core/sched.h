@@ -4,7 +4,7 @@
 #include "core/run.h"
 
 void hd_point(struct hd_thread *t);     // call with t->pend set; returns when t is chosen
-void hd_forced_yield(struct hd_thread *t, uint64_t pc); // makes t yield between two of its operations
+void hd_forced_yield(struct hd_thread *t, uint64_t pc, uint64_t addr); // makes t yield between two of its operations; addr: what it reads again and again, or 0
 _Noreturn void hd_block_forever(struct hd_thread *t); // t will never be enabled
 void hd_commit(struct hd_thread *t, uint64_t value, int32_t result); // records the chosen operation as performed
 static inline void hd_site(uint64_t pc) { if (hd_active()) hd.cur->pend.pc = pc; } // attributes later errors and events to pc

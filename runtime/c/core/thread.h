@@ -112,7 +112,9 @@ struct hd_thread {
     uint32_t yield_at;     // value of stretches at which it yields if it still computes
     uint8_t yields;        // number of such yields so far, at most HD_STRETCHES_MORE
     bool computes;         // its pending operation is such a yield
-    uint8_t looked, repeats; // accesses examined after the current stretch; the number of fruitless ones at their end
+    uint32_t looked, repeats; // accesses examined after the current stretch; the number of fruitless ones at their end
+    uint32_t failed;       // stretches after which it was not seen to wait, since it last was
+    struct { uint64_t anchor, hash, before; uint32_t length, period; } round; // computation.c: goes_round
   } progress;
   uint32_t serial;         // memory/shadow.c: identifies its epoch and depth of handlers; 0: not assigned yet
 

@@ -188,7 +188,7 @@ static void settle(uint64_t pc) {
     if (u == t || !hd_access_exempts((uint64_t)(uintptr_t)u->entry)) continue; // not one of the library's
     uint32_t ran = u->ran;
     for (int turns = 0; turns < SETTLED && tries < TRIES && !u->ended && hd_enabled(u); tries++) {
-      hd_forced_yield(t, pc);
+      hd_forced_yield(t, pc, 0);
       if (u->ran != ran) turns++;
       ran = u->ran;
     }

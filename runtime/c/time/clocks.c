@@ -34,7 +34,7 @@ static bool exists(clockid_t clock) {
 // A loop that does nothing but read a clock waits for a time: like other waiting loops it yields
 // after a number of reads, so that other threads run or time passes.
 static HD_COLD void long_look(struct hd_thread *t, uint64_t pc) {
-  hd_forced_yield(t, pc);
+  hd_forced_yield(t, pc, 0);
   hd_waste(t, pc, 1, false);
   t->clock.looks = HD_LOOKS - HD_LOOKS_AGAIN;
   t->clock.looks_at = hd.points;

@@ -306,7 +306,8 @@ const (
 	hdShortQuantum   = 200
 	hdFairSalt       = 1717660018
 	hdFairEvery      = 16384
-	hdFairWindow     = 2048
+	hdFairVain       = 256
+	hdFairWindow     = 512
 	hdFairEpoch      = 512
 	hdFairShort      = 4
 	hdFairLong       = 256

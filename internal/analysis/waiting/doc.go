@@ -1,0 +1,20 @@
+// Package waiting recognises threads that wait in loops, and so decides about an execution that does not end: is it a hang, a
+// livelock, or just unfinished?
+//
+// It looks at the events of an execution's fair phase (docs/scheduler.md), accesses included where the target records
+// them. What a thread does in an event is its *act*: operation, instruction, object, and the values that it
+// read and wrote. The lengths of sleeps and what clocks say are no part of it. A thread *repeats* itself if all
+// its acts from some event on occurred before it. A thread that waits in a loop does, whatever it does there: it
+// takes a lock to look, counts itself in and out, or reads a hundred flags. A thread that gets on does not: it comes to other
+// instructions, or its values change.
+//
+//   - A *hang*: each thread is blocked, or repeats itself and looks at something that has one value for it and that no
+//     other thread changes.
+//   - A *livelock*: each thread is blocked or repeats itself, and one that repeats itself looks only at what others
+//     change. So the states of the execution recur, although threads change something.
+//   - Otherwise the execution is unfinished. A thread that repeats itself and looks at nothing, as one that sleeps and serves
+//     again and again, does not wait. Nor can a loop that counts be told from one that comes to an end.
+//
+// This is evidence from one execution, and no proof: a loop may give up after more turns than were seen. The caller decides how
+// many turns, and how many differently seeded executions, are enough.
+package waiting

@@ -1,0 +1,248 @@
+package waiting
+
+import (
+	"cmp"
+	"slices"
+	"syscall"
+
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Wait is what a thread that repeats itself looks at again and again.
+type Wait struct {
+	Thread trace.ThreadID
+	Op     trace.Op
+	Site   trace.Site
+	Object trace.Object
+	Size   uint32
+	// Alone says that only the thread itself changes the object, by what cancels out in each turn.
+	Alone bool
+	// Changing says that other threads change the object again and again.
+	Changing bool
+}
+
+// Verdict is what the events of an execution say about its end.
+type Verdict struct {
+	Kind trace.Kind // Hang, Livelock or Unfinished
+	// From is the number of scheduling decisions before the threads begin to repeat themselves.
+	From int
+	// Turns is the smallest number of turns that a thread made from there on.
+	Turns int
+	Waits []Wait // of each thread that repeats itself, by thread
+}
+
+// place is where a thread does something, and on what.
+type place struct {
+	op     trace.Op
+	site   trace.Site
+	object trace.Object
+}
+
+// act is what a thread does in an event.
+type act struct {
+	place
+	value, aux uint64
+	result     int32
+}
+
+// acts bounds the number of different acts of a thread that are remembered: a thread with more gets on.
+const acts = 1 << 15
+
+type thread struct {
+	seen   map[act]int // the decision at which each act was first seen
+	fresh  int         // the decision at which the last one was
+	events int         // since then
+	last   int         // the decision at which it acted last
+	sizes  map[place]uint32
+	ended  bool
+	over   bool // more acts than are remembered
+}
+
+// Recogniser watches an execution (schedule.Watcher).
+type Recogniser struct {
+	from      int // decisions before the ones to look at
+	decisions int
+	threads   []*thread
+	unseen    bool
+	// changed has the threads that changed an object, as a set of the lowest 64 thread numbers and one for the rest.
+	changed map[trace.Object]map[trace.ThreadID]struct{}
+}
+
+// New returns a recogniser that looks at events after so many scheduling decisions.
+func New(from int) *Recogniser { return &Recogniser{from: from} }
+
+// Begin implements schedule.Watcher.
+func (r *Recogniser) Begin(int64) { *r = Recogniser{from: r.from} }
+
+// Unseen implements schedule.Watcher.
+func (r *Recogniser) Unseen() { r.unseen = true }
+
+// Event implements schedule.Watcher.
+func (r *Recogniser) Event(e *trace.Event) {
+	if e.Flags&trace.FlagNoDecision == 0 {
+		r.decisions++
+	}
+	for int(e.Thread) >= len(r.threads) {
+		r.threads = append(r.threads, &thread{seen: map[act]int{}, sizes: map[place]uint32{}})
+	}
+	t := r.threads[e.Thread]
+	if e.Op == trace.OpThreadEnd {
+		t.ended = true
+	}
+	if r.decisions <= r.from {
+		return
+	}
+	a := actOf(e)
+	if _, ok := t.seen[a]; !ok {
+		if len(t.seen) == acts {
+			t.over = true
+			return
+		}
+		t.seen[a], t.fresh, t.events = r.decisions, r.decisions, 0
+		t.sizes[a.place] = e.Size
+	}
+	t.events++
+	t.last = r.decisions
+	if changes(e) {
+		if r.changed == nil {
+			r.changed = map[trace.Object]map[trace.ThreadID]struct{}{}
+		}
+		by := r.changed[e.Object]
+		if by == nil {
+			by = map[trace.ThreadID]struct{}{}
+			r.changed[e.Object] = by
+		}
+		by[e.Thread] = struct{}{}
+	}
+}
+
+// Examine is the verdict on a recorded execution. It looks at the events after so many scheduling decisions.
+func Examine(t *trace.Trace, from int) Verdict {
+	r := New(from)
+	for i := range t.Events {
+		r.Event(&t.Events[i])
+	}
+	return r.Verdict(&t.Ending)
+}
+
+// actOf returns what e does, without what may differ from turn to turn though nothing changes.
+func actOf(e *trace.Event) act {
+	a := act{place: place{e.Op, e.Site, e.Object}, value: e.Value, aux: e.Aux, result: e.Result}
+	switch spec := ops.Of(e.Op); {
+	case e.Op == trace.OpSleep, e.Op == trace.OpGsleep, e.Op == trace.OpYield && e.Object == 0, spec.Of == ops.Timer:
+		a.value, a.aux = 0, 0
+	case e.Op == trace.OpMalloc, e.Op == trace.OpFree:
+		a.object = 0 // each block has a name of its own
+	}
+	return a
+}
+
+// changes reports whether an event leaves its object other than it was.
+func changes(e *trace.Event) bool {
+	switch ops.Of(e.Op).Does {
+	case ops.Write, ops.AtomicWrite:
+		return true
+	case ops.Exchange:
+		return e.Value != e.Aux
+	case ops.Compare:
+		return e.Result != 0
+	}
+	return false
+}
+
+// looks reports whether an event tells its thread something that another thread could change: it reads, or has tried in vain.
+func looks(e place, result int32) bool {
+	switch ops.Of(e.op).Does {
+	case ops.Read, ops.AtomicRead, ops.Exchange:
+		return true
+	case ops.Compare:
+		return result == 0
+	case ops.Acquire, ops.AcquireShared, ops.Down, ops.Resume:
+		return result == int32(syscall.EBUSY) || result == int32(syscall.EAGAIN) || result == int32(syscall.ETIMEDOUT)
+	case ops.Inspect:
+		return true
+	}
+	return e.op == trace.OpYield && e.object != 0 // a stretch of the same reads
+}
+
+// settled is the share of the decisions, one in so many, in which threads may do something new.
+const settled = 3
+
+// Verdict returns the verdict on the execution, which ended so.
+func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
+	v := Verdict{Kind: trace.Unfinished, From: r.from}
+	var running []trace.ThreadID
+	full := false
+	for id, t := range r.threads {
+		i := slices.IndexFunc(end.Waiters, func(w trace.Waiter) bool { return w.Thread == trace.ThreadID(id) })
+		runs := i >= 0 && !t.ended && len(t.seen) > 0 && (end.Waiters[i].Ready || t.last > r.decisions-(r.decisions-r.from)/settled)
+		switch {
+		case !runs:
+			v.From = max(v.From, t.last)
+		default:
+			v.From = max(v.From, t.fresh)
+			full = full || t.over
+			running = append(running, trace.ThreadID(id))
+		}
+	}
+	if r.unseen || full || v.From-r.from > (r.decisions-r.from)/settled {
+		return v
+	}
+	kind := trace.Hang
+	for _, id := range running {
+		t := r.threads[id]
+		turns := t.events / max(len(t.seen), 1)
+		if v.Turns == 0 || turns < v.Turns {
+			v.Turns = turns
+		}
+		w, ok := r.wait(id, t)
+		if !ok {
+			return v
+		}
+		if w.Changing {
+			kind = trace.Livelock
+		}
+		v.Waits = append(v.Waits, w)
+	}
+	if len(running) > 0 {
+		v.Kind = kind
+	}
+	return v
+}
+
+// wait returns what t looks at; ok is false if it looks at nothing.
+func (r *Recogniser) wait(id trace.ThreadID, t *thread) (w Wait, ok bool) {
+	values := map[place]int{} // the number of different acts at each place
+	own := map[place]bool{}   // t changes something there
+	for a := range t.seen {
+		values[a.place]++
+		own[a.place] = own[a.place] || ops.Of(a.op).Does == ops.Exchange && a.value != a.aux
+	}
+	rank := func(w Wait) int {
+		switch {
+		case w.Changing:
+			return 2
+		case w.Alone:
+			return 1
+		}
+		return 0
+	}
+	for a := range t.seen {
+		if !looks(a.place, a.result) {
+			continue
+		}
+		others := false
+		for by := range r.changed[a.object] {
+			others = others || by != id
+		}
+		c := Wait{
+			Thread: id, Op: a.op, Site: a.site, Object: a.object, Size: t.sizes[a.place],
+			Alone: own[a.place], Changing: values[a.place] > 1 || others && a.op != trace.OpYield,
+		}
+		if !ok || cmp.Or(cmp.Compare(rank(c), rank(w)), cmp.Compare(c.Site, w.Site), cmp.Compare(c.Object, w.Object)) < 0 {
+			w, ok = c, true
+		}
+	}
+	return w, ok
+}

@@ -1,0 +1,421 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/analysis/waiting"
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// An execution that did not end may be a hang, a livelock, or one that needs more time or another schedule. continued
+// decides: it goes on under strongly fair schedules, seeds of them, for fairSteps points each and until each loop has made
+// fairTurns turns. What none of them ends is recorded in part, and internal/analysis/waiting says what it is.
+const (
+	seeds     = 3
+	fairTurns = 1000
+	fairSteps = 1 << 18
+	// recordedSteps is how many points of the fair phase are looked at, for each thread. Where threads still do something
+	// new in it, recordedMore times as many are, repeatedly, up to recordedMost.
+	recordedSteps = 4096
+	recordedMore  = 8
+	recordedMost  = 1 << 20
+	// keptTurns is how often each loop is in the trace of a hang, about.
+	keptTurns = 4
+)
+
+// continuation is what strongly fair continuations of an execution show.
+type continuation struct {
+	kind    trace.Kind // Hang, Livelock, Unfinished; Clean if one ended; another if one failed so
+	plan    schedule.Plan
+	outcome schedule.Outcome // of plan; of a hang or livelock a recording with keptTurns of each loop, and without a verdict
+	verdict waiting.Verdict
+}
+
+// cutByWatchdog reports whether the watchdog ended an execution.
+func cutByWatchdog(e *trace.Ending) bool { return strings.HasPrefix(e.Message, trace.CutByWatchdog) }
+
+// continued decides about an execution of p that did not end.
+func continued(ctx context.Context, t target.Target, run schedule.Executor, p schedule.Plan, o *schedule.Outcome) (c continuation, err error) {
+	p.Repeat, p.Stop, p.Record, p.Watch, p.Watcher, p.Accesses, p.Values = 1, false, false, false, nil, false, false
+	fairly := func(at, steps int, seed uint64) schedule.Plan {
+		q := p
+		q.FairAfter, q.FairSeed, q.MaxSteps = at, seed, min(at+steps, firstSteps*2)
+		return q
+	}
+	// ends runs a continuation and reports whether it decides alone: it ended, failed, or cannot be told.
+	ends := func(q schedule.Plan) (bool, error) {
+		c.plan = q
+		if c.outcome, err = run(ctx, q); err != nil {
+			return true, err
+		}
+		c.kind = c.outcome.Ending.Kind
+		if c.kind.Endless() && cutByWatchdog(&c.outcome.Ending) {
+			c.kind = trace.Unfinished
+			return true, nil
+		}
+		return !c.kind.Endless(), nil
+	}
+	at := cmp.Or(o.FairAt, max(o.Points, 1))
+	// An early beginning of the fair phase often leads to the same, and then the trace is short.
+	for early := max(1<<10, len(p.Script)+1); early < at; early *= 4 {
+		over, err := ends(fairly(early, fairSteps, 1))
+		if err != nil || over && c.kind.Failed() {
+			return c, err
+		}
+		if !over {
+			at = early
+			break
+		}
+	}
+	sure := true // the runtime itself saw no progress
+	for seed := range uint64(seeds) {
+		if over, err := ends(fairly(at, fairSteps, seed+1)); over || err != nil {
+			return c, err
+		}
+		sure = sure && c.kind == trace.Hang
+	}
+	kind, first := trace.Hang, continuation{}
+	for seed := range uint64(seeds) {
+		steps := recordedSteps * max(1, ready(&c.outcome.Ending))
+		if sure {
+			steps = recordedSteps / 8
+		}
+		for {
+			q := fairly(at, steps, seed+1)
+			watch := waiting.New(at)
+			q.Record, q.Watcher, q.Values = true, watch, t.Header().Target == "c" && t.Header().Instrumented
+			if over, err := ends(q); over || err != nil {
+				return c, err
+			}
+			c.verdict = watch.Verdict(&c.outcome.Ending)
+			if sure && c.verdict.Kind == trace.Unfinished {
+				c.verdict = waiting.Verdict{Kind: trace.Hang, From: at}
+			}
+			if c.verdict.Kind != trace.Unfinished || steps*recordedMore > recordedMost {
+				break
+			}
+			steps *= recordedMore
+		}
+		switch {
+		case c.verdict.Kind == trace.Unfinished:
+			c.kind = trace.Unfinished
+			return c, nil
+		case c.verdict.Kind == trace.Livelock:
+			kind = trace.Livelock
+		}
+		if n := c.verdict.Turns; n > 0 && n*(fairSteps/steps) < fairTurns {
+			if over, err := ends(fairly(at, min(steps*fairTurns/n, firstSteps), seed+1)); over || err != nil {
+				return c, err
+			}
+		}
+		if seed == 0 {
+			first = c
+		}
+	}
+	c = first
+	c.kind = kind
+	c.verdict.Kind = kind
+	return c, c.shorten(ctx, run)
+}
+
+// ready returns how many threads could run when an execution was cut off.
+func ready(e *trace.Ending) (n int) {
+	for _, w := range e.Waiters {
+		if w.Ready {
+			n++
+		}
+	}
+	return n
+}
+
+// shorten replaces the recording by one that goes on for keptTurns of each loop only.
+func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error {
+	script := schedule.ScriptOf(c.outcome.Trace)
+	c.verdict.From = min(c.verdict.From, waiting.Examine(c.outcome.Trace, 0).From)
+	script = script[:min(c.verdict.From, len(script))]
+	p := c.plan
+	p.Record, p.Watcher, p.Values = true, nil, false
+	if len(script) > 0 {
+		p.Mode, p.Script, p.Threads = schedule.Strict, script, c.outcome.Trace.Threads
+	}
+	p.Policy, p.FairAfter = schedule.Fair, schedule.Never
+	if at := c.outcome.FairAt; at > 0 && at <= len(script) {
+		p.FairAfter = at
+	}
+	p.Holds, p.Timeouts, p.Spurious = nil, hasTimeouts(c.outcome.Trace), p.Spurious
+	p.MaxSteps = len(script) + 1 + keptTurns*8*max(1, ready(&c.outcome.Ending))
+	o, err := run(ctx, p)
+	if err != nil {
+		return err
+	}
+	if !o.Ending.Kind.Endless() || o.Trace == nil {
+		return fmt.Errorf("a recorded execution that did not end, repeated, ended with %v: %s", o.Ending.Kind, o.Ending.Message)
+	}
+	c.plan, c.outcome = p, o
+	return nil
+}
+
+func hasTimeouts(t *trace.Trace) bool {
+	return slices.ContainsFunc(t.Events, func(e trace.Event) bool { return e.Flags&trace.FlagTimeout != 0 })
+}
+
+// names say how messages name places and objects.
+type names struct {
+	where  func(s trace.Site, calls []trace.Site) string
+	object func(t *trace.Trace, o trace.Object, size uint32, at int) string
+}
+
+// told makes the ending of a recording that of a hang or livelock: with the place of each thread's loop, which does not depend
+// on where in the loop the execution was cut off, and a message that says who waits for what.
+func told(t *trace.Trace, v *waiting.Verdict, n names) {
+	e := &t.Ending
+	e.Kind = v.Kind
+	e.Waiters = slices.Clone(e.Waiters)
+	var parts []string
+	for k, w := range v.Waits {
+		last, since := -1, -1 // the loop's last look, and the first of the looks that told the same
+		for i := len(t.Events) - 1; i >= 0; i-- {
+			x := &t.Events[i]
+			if x.Thread != w.Thread || x.Op != w.Op || x.Site != w.Site || x.Object != w.Object {
+				continue
+			}
+			if last < 0 {
+				last = i
+			} else if y := &t.Events[last]; !w.Changing && (x.Value != y.Value || x.Result != y.Result) {
+				break
+			}
+			since = i
+		}
+		i := slices.IndexFunc(e.Waiters, func(x trace.Waiter) bool { return x.Thread == w.Thread })
+		if i < 0 {
+			continue
+		}
+		x := &e.Waiters[i]
+		x.Op, x.Site, x.Object, x.Holder, x.Ready = w.Op, w.Site, w.Object, -1, true
+		var calls []trace.Site
+		if last >= 0 {
+			x.Stack = t.Events[last].Stack
+			if int(x.Stack) < len(t.Stacks) {
+				calls = t.Stacks[x.Stack]
+			}
+		}
+		if k == 0 {
+			e.Thread, e.Site, e.Object, e.Stack = w.Thread, w.Site, w.Object, append([]trace.Site{w.Site}, calls...)
+		}
+		text := fmt.Sprintf("T%d %s", w.Thread, looksAt(w))
+		if w.Object != 0 {
+			text += " " + n.object(t, w.Object, w.Size, max(last, 0))
+		}
+		text += " at " + n.where(w.Site, calls) + " again and again"
+		if since >= 0 {
+			text += fmt.Sprintf(" since event %d", since)
+		}
+		parts = append(parts, text)
+	}
+	const most = 3
+	if more := len(parts) - most; more > 0 {
+		parts = append(parts[:most], fmt.Sprintf("%d other threads wait so, too", more))
+	}
+	switch {
+	case len(parts) == 0:
+		e.Message = trace.NoProgress
+	case v.Kind == trace.Livelock:
+		e.Message = strings.Join(parts, "; ") + ": the threads run, and their states recur"
+	case len(parts) == 1:
+		e.Message = parts[0] + ", and no thread that is left changes it"
+	default:
+		e.Message = strings.Join(parts, "; ") + ", and no thread that is left changes what they wait for"
+	}
+}
+
+// looksAt returns the verb for what a thread does again and again.
+func looksAt(w waiting.Wait) string {
+	switch ops.Of(w.Op).Does {
+	case ops.Read, ops.AtomicRead:
+		return "reads"
+	case ops.Exchange, ops.Compare:
+		return "tries to change"
+	case ops.Acquire, ops.AcquireShared, ops.Down:
+		return "tries to take"
+	}
+	return "looks at"
+}
+
+// settle decides whether an execution that did not end is a finding, which f then holds. Otherwise the search goes on.
+func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
+	e := &f.outcome.Ending
+	if !e.Kind.Endless() || e.Kind == trace.Hang && e.Message != trace.NoProgress {
+		return true, nil // the runtime knows: a handler returns again and again to the instruction that faults
+	}
+	if cutByWatchdog(e) {
+		s.unfinished(&f.outcome)
+		return false, nil
+	}
+	at := s.loops(e)
+	if key, ok := s.aside.endless[at]; ok && key == "" {
+		s.unfinished(&f.outcome)
+		return false, nil
+	}
+	c, err := continued(ctx, s.target, s.target.Run, f.plan, &f.outcome)
+	switch {
+	case err != nil && outOfTime(ctx):
+		s.unfinished(&f.outcome)
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	switch c.kind {
+	case trace.Hang, trace.Livelock:
+		told(c.outcome.Trace, &c.verdict, s.names())
+		c.outcome.Ending, c.outcome.Shared = c.outcome.Trace.Ending, false
+		f.plan, f.outcome = c.plan, c.outcome
+		s.aside.endless[at], _ = s.key(&f.outcome.Ending, f.outcome.Trace)
+		return true, nil
+	case trace.Unfinished:
+		if s.roomy && s.report.Executions == 1 {
+			if ended, err := s.long(ctx, f); ended || err != nil {
+				return false, err
+			}
+		}
+		s.aside.endless[at] = ""
+		c.outcome.Points = f.outcome.Points
+		s.unfinished(&c.outcome)
+		if s.roomy && s.report.Executions == 1 {
+			return false, errFirst
+		}
+		return false, nil
+	}
+	if err := judgeBoth(ctx, &c.outcome, s.expect, s.outputs); err != nil {
+		return false, err
+	}
+	if c.outcome.Ending.Kind.Failed() {
+		f.plan, f.outcome = c.plan, c.outcome
+		return true, nil
+	}
+	// It ends under a fair schedule. Executions that are cut off later may need as much.
+	switch {
+	case e.Kind == trace.Hang:
+		s.patient = true
+	case s.shaping.MaxSteps == 0:
+		s.opts.MaxSteps = max(cmp.Or(f.plan.MaxSteps, usualSteps), firstSteps)
+	case s.cramped(f):
+		s.memoryBudget = min(s.shaping.MaxSteps*memorySteps, firstSteps)
+	}
+	return false, nil
+}
+
+// long repeats a first execution that did not end with the largest budget, and sets that of later executions if it ends.
+func (s *search) long(ctx context.Context, f *failure) (ended bool, err error) {
+	p := f.plan
+	p.MaxSteps, p.Record = firstSteps, false
+	o, err := s.target.Run(ctx, p)
+	if err != nil || o.Ending.Kind.Endless() {
+		return false, err
+	}
+	s.opts.MaxSteps = room(o.Points)
+	return true, nil
+}
+
+// loops says where the threads of an execution were when it was cut off: in which functions, and in which operations if they were
+// blocked. Executions that end up in the same loops have it in common, wherever they were cut off.
+func (s *search) loops(e *trace.Ending) string {
+	var at []string
+	for _, w := range e.Waiters {
+		l := s.locate(w.Site)
+		place := cmp.Or(l.Func, l.Place)
+		if w.Ready {
+			at = append(at, place)
+		} else {
+			at = append(at, fmt.Sprintf("%v %s", w.Op, place))
+		}
+	}
+	slices.Sort(at)
+	return strings.Join(slices.Compact(at), "\n")
+}
+
+func (s *search) names() names {
+	return names{s.caller, func(t *trace.Trace, o trace.Object, size uint32, at int) string {
+		if s.opts.Objects != nil {
+			return s.opts.Objects(t, o, size, at)
+		}
+		return objectText(t, o)
+	}}
+}
+
+// A candidate of the simplification of a hang goes on after its script for looseSteps under the fair policy, which makes few switches,
+// and then under a strongly fair schedule, in which the threads must do nothing new: a schedule that only starves a thread
+// is no hang.
+const (
+	looseSteps = 64
+	tightSteps = 600
+)
+
+// endless reports whether the verdict is to recognise a hang or livelock.
+func (v *verdict) endless() bool {
+	return v.like != nil && (v.like.Kind == trace.Hang || v.like.Kind == trace.Livelock) && len(v.like.Waiters) > 0
+}
+
+// preparedEndless makes p a plan of which one can tell whether it ends like v.like.
+func (v *verdict) preparedEndless(p *schedule.Plan) {
+	if p.Mode != schedule.Tolerant || !p.Record || p.FairAfter != 0 {
+		return
+	}
+	n := len(p.Script)
+	loose := looseSteps + 16*len(v.like.Waiters)
+	p.FairAfter = n + loose
+	p.MaxSteps = 2*n + loose + max(tightSteps*max(1, ready(v.like)), 2*n)
+}
+
+// judgeEndless decides whether an execution that did not end is a hang or livelock.
+func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
+	e := &o.Ending
+	if !e.Kind.Endless() || cutByWatchdog(e) || o.Trace == nil {
+		return
+	}
+	if p.Mode == schedule.Strict && p.MaxSteps == len(p.Script) {
+		// A replay that ended where the recording ends. Its events decide whether it is the same.
+		*e = withOutput(*v.like, e)
+	} else {
+		w := waiting.Examine(o.Trace, 0)
+		if w.Kind != trace.Unfinished {
+			w = waiting.Examine(o.Trace, w.From)
+		}
+		if w.Kind == trace.Unfinished || o.FairAt > 0 && w.From > o.FairAt {
+			if e.Kind == trace.Hang && e.Message == trace.NoProgress {
+				return
+			}
+			e.Kind, o.Trace.Ending.Kind = trace.Unfinished, trace.Unfinished
+			return
+		}
+		trim(o.Trace, w.From+keptTurns*8*max(1, ready(e)))
+		told(o.Trace, &w, names{v.where, func(t *trace.Trace, o trace.Object, _ uint32, _ int) string { return objectText(t, o) }})
+		*e = o.Trace.Ending
+	}
+	o.Trace.Ending = *e
+}
+
+// withOutput is e with what is not part of the verdict from the execution itself.
+func withOutput(e trace.Ending, own *trace.Ending) trace.Ending {
+	e.Output = own.Output
+	return e
+}
+
+// trim removes all events after so many scheduling decisions.
+func trim(t *trace.Trace, decisions int) {
+	for i := range t.Events {
+		if t.Events[i].Flags&trace.FlagNoDecision != 0 {
+			continue
+		}
+		if decisions--; decisions < 0 {
+			t.Events = t.Events[:i]
+			return
+		}
+	}
+}
