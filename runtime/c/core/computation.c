@@ -120,7 +120,7 @@ void hd_quiet_read(struct hd_thread *t, uint64_t pc, uint64_t addr, uint64_t val
   t->progress.repeats = hd_tells_nothing(t, pc, value) ? t->progress.repeats + 1 : 0;
   // Most stretches are followed by a short look, and ever fewer by ever longer ones.
   uint32_t failed = t->progress.failed | 1u << LONGEST;
-  bool all = ++t->progress.looked == HD_LOOK_ON << __builtin_ctz(failed);
+  bool all = ++t->progress.looked == (uint32_t)HD_LOOK_ON << __builtin_ctz(failed);
   if (round || t->progress.repeats == HD_REPEATED) {
     waits(t, pc, addr);
   } else if (all) {
