@@ -401,6 +401,16 @@ type Ending struct {
 	// Accesses are the two racing accesses of a data race, in the order in which they happened.
 	Accesses []Access
 	Output   []byte // what the program wrote to stdout and stderr, in order
+	// Child is set if a child process waits for what can never happen. Thread then is the thread that forked it, in the child;
+	// Site, Object and Stack say where and for what it waits.
+	Child *Child
+}
+
+// Child is the wait of a child process that was forked beside other threads.
+type Child struct {
+	Process int      // number of the child process, from 1
+	Op      Op       // what its thread waits in
+	Holder  ThreadID // the thread that held the object at the fork, which the child does not have; -1 for none or unknown
 }
 
 // Access is one side of a data race: an event of the trace, except that size and object are those

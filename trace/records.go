@@ -327,6 +327,9 @@ func EndingToProto(e *Ending) *tracepb.Ending {
 			Stack:  a.Stack,
 		})
 	}
+	if c := e.Child; c != nil {
+		p.Child = &tracepb.Child{Process: uint32(c.Process), Op: uint32(c.Op), Holder: int32(c.Holder)}
+	}
 	return p
 }
 
@@ -373,6 +376,12 @@ func EndingFromProto(p *tracepb.Ending) (Ending, error) {
 			Size:   a.Size,
 			Stack:  a.Stack,
 		})
+	}
+	if c := p.Child; c != nil {
+		if c.Op > 1<<16-1 {
+			return Ending{}, fmt.Errorf("%d is not an operation", c.Op)
+		}
+		e.Child = &Child{Process: int(c.Process), Op: Op(c.Op), Holder: ThreadID(c.Holder)}
 	}
 	return e, nil
 }

@@ -113,7 +113,7 @@ func (p *textParser) parseFirst(s string) error {
 var once = map[string]bool{
 	"heddle": true, "target": true, "points-version": true, "command": true, "argv0": true, "dir": true,
 	"env-digest": true, "build-id": true, "strategy": true, "expect-status": true, "oracle": true,
-	"instrumented": true, "original": true, "isolation": true, "ending": true, "cycle": true, "end": true,
+	"instrumented": true, "original": true, "isolation": true, "ending": true, "child": true, "cycle": true, "end": true,
 }
 
 func (p *textParser) keyword(key string, l *textLine) error {
@@ -203,6 +203,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		p.ending(l)
 	case "ending-stack":
 		p.t.Ending.Stack = l.sites(p.t.Ending.Stack)
+	case "child":
+		p.child(l)
 	case "waiter":
 		p.waiter(l)
 	case "access":
@@ -404,6 +406,14 @@ func (p *textParser) access(l *textLine) {
 		"stack":  func(v word) { a.Stack = uint32(value(l, v, parseUint32)) },
 	})
 	p.t.Ending.Accesses = append(p.t.Ending.Accesses, a)
+}
+
+func (p *textParser) child(l *textLine) {
+	c := &Child{Process: int(get(l, "process", parseUint32)), Op: get(l, "operation", parseOp), Holder: -1}
+	l.pairs(map[string]func(word){
+		"holder": func(v word) { c.Holder = value(l, v, parseThread) },
+	})
+	p.t.Ending.Child = c
 }
 
 func (p *textParser) waiter(l *textLine) {

@@ -353,6 +353,13 @@ func writeEndingText(b *bufio.Writer, e *Ending) {
 	}
 	b.WriteByte('\n')
 	writeSitesText(b, "ending-stack", e.Stack)
+	if c := e.Child; c != nil {
+		fmt.Fprintf(b, "child %d %s", c.Process, printOp(c.Op))
+		if c.Holder != -1 {
+			fmt.Fprintf(b, " holder=%s", printThread(c.Holder))
+		}
+		b.WriteByte('\n')
+	}
 	for _, w := range e.Waiters {
 		fmt.Fprintf(b, "waiter %s %s", printThread(w.Thread), printOp(w.Op))
 		if w.Site != 0 {

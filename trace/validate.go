@@ -449,6 +449,16 @@ func (v *validator) ending() error {
 			return invalid(place, "%s", p)
 		}
 	}
+	if c := e.Child; c != nil {
+		switch {
+		case e.Kind != Deadlock:
+			return invalid(place, "a child process waits, but there is no deadlock")
+		case !v.op(c.Op):
+			return invalid(place, "operation %d of a child process is not known", c.Op)
+		case c.Holder != -1 && !v.known(c.Holder):
+			return invalid(place, "the holder of a child process's lock is %s, where there are %d threads", printThread(c.Holder), len(v.t.Threads))
+		}
+	}
 	waits := make(map[ThreadID]bool)
 	for _, w := range e.Waiters {
 		place := "waiter " + printThread(w.Thread)

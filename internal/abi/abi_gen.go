@@ -789,27 +789,31 @@ const (
 	WaitTimed = 2
 )
 
-// Waiter is struct hd_waiter, 32 bytes.
+// Waiter is struct hd_waiter, 40 bytes.
 type Waiter struct {
-	Thread uint32 // offset 0
-	Op     uint16 // offset 4
-	Flags  uint16 // offset 6
-	Pc     uint64 // offset 8
-	Object uint64 // offset 16
-	Holder uint32 // offset 24
-	Stack  uint32 // offset 28
+	Thread  uint32 // offset 0
+	Op      uint16 // offset 4
+	Flags   uint16 // offset 6
+	Pc      uint64 // offset 8
+	Object  uint64 // offset 16
+	Holder  uint32 // offset 24
+	Stack   uint32 // offset 28
+	Process uint32 // offset 32
+	Pad     uint32 // offset 36
 }
 
 // Size and offsets of Waiter as the C compiler has them.
 const (
-	SizeofWaiter         = 32
-	OffsetofWaiterThread = 0
-	OffsetofWaiterOp     = 4
-	OffsetofWaiterFlags  = 6
-	OffsetofWaiterPc     = 8
-	OffsetofWaiterObject = 16
-	OffsetofWaiterHolder = 24
-	OffsetofWaiterStack  = 28
+	SizeofWaiter          = 40
+	OffsetofWaiterThread  = 0
+	OffsetofWaiterOp      = 4
+	OffsetofWaiterFlags   = 6
+	OffsetofWaiterPc      = 8
+	OffsetofWaiterObject  = 16
+	OffsetofWaiterHolder  = 24
+	OffsetofWaiterStack   = 28
+	OffsetofWaiterProcess = 32
+	OffsetofWaiterPad     = 36
 )
 
 // RecHeader is struct hd_rec_header, 8 bytes.

@@ -83,7 +83,11 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 	case trace.Race:
 		f.race(e)
 	case trace.Deadlock:
-		f.deadlock(e, modules)
+		if e.Child != nil {
+			f.child(e)
+		} else {
+			f.deadlock(e, modules)
+		}
 	case trace.Hang, trace.Livelock:
 		f.endless(e)
 	}
@@ -190,6 +194,25 @@ func (f *Finding) endless(e trace.Ending) {
 	f.identity = "waits"
 	f.waits(slices.DeleteFunc(slices.Clone(e.Waiters), func(w trace.Waiter) bool { return !w.Ready && w.Op == trace.OpThreadJoin }), false)
 	f.Threads = loops
+}
+
+// child identifies what a child process waits for.
+func (f *Finding) child(e trace.Ending) {
+	c := e.Child
+	f.identity, f.base = "child", "child"
+	f.Message = fmt.Sprintf("child process %d, forked by T%d, never returns from %s", c.Process, e.Thread, Call(c.Op))
+	if ops.Of(c.Op).Call == "" { // it does not block; a loop repeats it
+		f.Message = fmt.Sprintf("child process %d, forked by T%d, repeats its %v forever: it has no thread to change what that finds", c.Process, e.Thread, c.Op)
+	}
+	switch {
+	case c.Holder == e.Thread:
+		f.Message += ": it already held that at the fork"
+	case c.Holder >= 0:
+		f.Message += fmt.Sprintf(": T%d held it at the fork, and the child does not have T%d", c.Holder, c.Holder)
+		f.Threads = append(f.Threads, c.Holder)
+	}
+	f.parts = append(f.parts, part{op: c.Op, site: e.Site, calls: e.Stack})
+	f.identity += fmt.Sprintf(" %d@%x", c.Op, uint64(e.Site))
 }
 
 // waits adds the operations and sites of waiting threads to the identity, each as often as it

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -19,12 +20,16 @@ func (b *builder) failure(found finding.Finding) *Failure {
 	if len(sites) == 0 && e.Site != 0 {
 		sites = []trace.Site{e.Site}
 	}
-	if e.Kind != trace.Deadlock && e.Kind != trace.Leak && len(sites) > 0 {
+	if (e.Kind != trace.Deadlock && e.Kind != trace.Leak || e.Child != nil) && len(sites) > 0 {
 		at := b.places.frames(sites)
 		f.Place, f.Stack = at.place, b.places.stacks[at.stack]
 	}
 	if e.Object != 0 && (e.Kind == trace.Misuse || e.Kind == trace.Signal) {
 		f.Object = b.story(e.Object)
+	}
+	if e.Child != nil {
+		b.child(f)
+		return f
 	}
 	if e.Kind == trace.Race {
 		f.Object, f.Sides = b.story(e.Object), b.sides()
@@ -46,6 +51,44 @@ func waiting(k trace.Kind) bool {
 		return true
 	}
 	return false
+}
+
+// child describes the child process that waits, and what for.
+func (b *builder) child(f *Failure) {
+	e := &b.tr.Ending
+	label := func(ev *trace.Event) string { return b.places.list[b.placeOf(ev).place].Label }
+	f.Child = fmt.Sprintf("child process %d, forked by %s", e.Child.Process, ThreadText(e.Thread))
+	fork := forkOf(b.tr)
+	if fork < 0 {
+		return
+	}
+	f.Child += " at " + label(&b.tr.Events[fork])
+	if e.Object == 0 {
+		return
+	}
+	f.Object = b.typed(e.Object)
+	for i := fork - 1; i >= 0; i-- {
+		ev := &b.tr.Events[i]
+		acquires := ops.Acquires(ev) == e.Object
+		switch {
+		case e.Child.Holder >= 0 && acquires && ev.Thread == e.Child.Holder:
+			f.Object += fmt.Sprintf(", locked by %s at %s", ThreadText(ev.Thread), label(ev))
+			return
+		case e.Child.Holder < 0 && ev.Object == e.Object && ev.Op != trace.OpRead && ev.Op != trace.OpAtomicLoad && ev.Result >= 0:
+			f.Object += fmt.Sprintf(", last changed by %s at %s", ThreadText(ev.Thread), label(ev))
+			return
+		}
+	}
+}
+
+// forkOf returns the event that started the child process in which the execution ended, or -1.
+func forkOf(t *trace.Trace) int {
+	if t.Ending.Child == nil {
+		return -1
+	}
+	return slices.IndexFunc(t.Events, func(e trace.Event) bool {
+		return e.Op == trace.OpProcessStart && e.Value == uint64(t.Ending.Child.Process)
+	})
 }
 
 // story returns an object's full name and, for freed heap memory, what freed it.

@@ -27,9 +27,12 @@ func sharedEvents(tr *trace.Trace, names Names) []bool {
 			touched.add(touched.key(w.Object, 1, len(tr.Events)), w.Thread, true)
 		}
 	}
-	if end := &tr.Ending; end.Object != 0 && (end.Kind == trace.Misuse || end.Kind == trace.Signal || end.Kind == trace.Race) {
+	if end := &tr.Ending; end.Object != 0 && (end.Kind == trace.Misuse || end.Kind == trace.Signal || end.Kind == trace.Race || end.Child != nil) {
 		// The failed access may not have been recorded as an event.
 		touched.add(touched.key(end.Object, 1, len(tr.Events)), end.Thread, true)
+	}
+	if i := forkOf(tr); i >= 0 {
+		shared[i] = true
 	}
 	touched.merge()
 	for i := range tr.Events {

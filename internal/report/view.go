@@ -166,6 +166,9 @@ type Failure struct {
 	// Object is what was misused or could not be accessed, with its history: `block #3 (malloc at
 	// file.c:12, 24 bytes)+8, freed by T2 at file.c:30`. Empty if unknown.
 	Object string `json:"object,omitempty"`
+	// Child is the process in which the thread waits, if that is a child of the program: `child process 1, forked by T0 at
+	// file.c:9`.
+	Child string `json:"child,omitempty"`
 	// Waits are the threads that had not ended, beginning with those of a deadlock cycle in its
 	// order.
 	Waits []Wait `json:"waits,omitempty"`

@@ -656,6 +656,9 @@ struct hd_waiter {
   uint64_t object;
   uint32_t holder;   // 1 + number of the thread that holds the object; 0: none or unknown
   uint32_t stack;    // number of a HD_REC_STACK, 0: none
+  uint32_t process;  // 0: a thread of the program. n: the one of its n-th child process, which continues the thread's fork; then
+                     // there is no other waiter, and holder is not in the child
+  uint32_t pad;
 };
 
 // ---------------------------------------------------------------- shared memory

@@ -1510,6 +1510,7 @@ type Ending struct {
 	Accesses      []*Access              `protobuf:"bytes,10,rep,name=accesses,proto3" json:"accesses,omitempty"`
 	Locals        []*Local               `protobuf:"bytes,11,rep,name=locals,proto3" json:"locals,omitempty"` // trace.Trace.Locals
 	Types         []*Type                `protobuf:"bytes,12,rep,name=types,proto3" json:"types,omitempty"`   // trace.Trace.Types
+	Child         *Child                 `protobuf:"bytes,13,opt,name=child,proto3" json:"child,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1628,6 +1629,74 @@ func (x *Ending) GetTypes() []*Type {
 	return nil
 }
 
+func (x *Ending) GetChild() *Child {
+	if x != nil {
+		return x.Child
+	}
+	return nil
+}
+
+// Child is trace.Child.
+type Child struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Process       uint32                 `protobuf:"varint,1,opt,name=process,proto3" json:"process,omitempty"`
+	Op            uint32                 `protobuf:"varint,2,opt,name=op,proto3" json:"op,omitempty"`
+	Holder        int32                  `protobuf:"zigzag32,3,opt,name=holder,proto3" json:"holder,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Child) Reset() {
+	*x = Child{}
+	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Child) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Child) ProtoMessage() {}
+
+func (x *Child) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Child.ProtoReflect.Descriptor instead.
+func (*Child) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Child) GetProcess() uint32 {
+	if x != nil {
+		return x.Process
+	}
+	return 0
+}
+
+func (x *Child) GetOp() uint32 {
+	if x != nil {
+		return x.Op
+	}
+	return 0
+}
+
+func (x *Child) GetHolder() int32 {
+	if x != nil {
+		return x.Holder
+	}
+	return 0
+}
+
 // Access is trace.Access.
 type Access struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1643,7 +1712,7 @@ type Access struct {
 
 func (x *Access) Reset() {
 	*x = Access{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1655,7 +1724,7 @@ func (x *Access) String() string {
 func (*Access) ProtoMessage() {}
 
 func (x *Access) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1668,7 +1737,7 @@ func (x *Access) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Access.ProtoReflect.Descriptor instead.
 func (*Access) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{14}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Access) GetThread() int32 {
@@ -1729,7 +1798,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1741,7 +1810,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1754,7 +1823,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{15}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Waiter) GetThread() int32 {
@@ -1821,7 +1890,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1833,7 +1902,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1846,7 +1915,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{16}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *End) GetEvents() uint64 {
@@ -2030,7 +2099,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x0fenabled_changes\x18\x10 \x03(\rR\x0eenabledChanges\x12%\n" +
 	"\x0eenabled_thread\x18\x11 \x03(\rR\renabledThread\"\x1c\n" +
 	"\x06Output\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"\x83\x03\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\xb1\x03\n" +
 	"\x06Ending\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\x11R\x06status\x12\x16\n" +
@@ -2044,7 +2113,12 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\baccesses\x18\n" +
 	" \x03(\v2\x17.heddle.trace.v1.AccessR\baccesses\x12.\n" +
 	"\x06locals\x18\v \x03(\v2\x16.heddle.trace.v1.LocalR\x06locals\x12+\n" +
-	"\x05types\x18\f \x03(\v2\x15.heddle.trace.v1.TypeR\x05types\"\x86\x01\n" +
+	"\x05types\x18\f \x03(\v2\x15.heddle.trace.v1.TypeR\x05types\x12,\n" +
+	"\x05child\x18\r \x01(\v2\x16.heddle.trace.v1.ChildR\x05child\"I\n" +
+	"\x05Child\x12\x18\n" +
+	"\aprocess\x18\x01 \x01(\rR\aprocess\x12\x0e\n" +
+	"\x02op\x18\x02 \x01(\rR\x02op\x12\x16\n" +
+	"\x06holder\x18\x03 \x01(\x11R\x06holder\"\x86\x01\n" +
 	"\x06Access\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\x11R\x06thread\x12\x0e\n" +
 	"\x02op\x18\x02 \x01(\rR\x02op\x12\x12\n" +
@@ -2080,7 +2154,7 @@ func file_trace_tracepb_trace_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_trace_proto_rawDescData
 }
 
-var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*Record)(nil),     // 0: heddle.trace.v1.Record
 	(*Header)(nil),     // 1: heddle.trace.v1.Header
@@ -2096,9 +2170,10 @@ var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*EventBlock)(nil), // 11: heddle.trace.v1.EventBlock
 	(*Output)(nil),     // 12: heddle.trace.v1.Output
 	(*Ending)(nil),     // 13: heddle.trace.v1.Ending
-	(*Access)(nil),     // 14: heddle.trace.v1.Access
-	(*Waiter)(nil),     // 15: heddle.trace.v1.Waiter
-	(*End)(nil),        // 16: heddle.trace.v1.End
+	(*Child)(nil),      // 14: heddle.trace.v1.Child
+	(*Access)(nil),     // 15: heddle.trace.v1.Access
+	(*Waiter)(nil),     // 16: heddle.trace.v1.Waiter
+	(*End)(nil),        // 17: heddle.trace.v1.End
 }
 var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	1,  // 0: heddle.trace.v1.Record.header:type_name -> heddle.trace.v1.Header
@@ -2110,18 +2185,19 @@ var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	11, // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
 	12, // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
 	13, // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
-	16, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
+	17, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
 	2,  // 10: heddle.trace.v1.Header.fault:type_name -> heddle.trace.v1.Fault
 	3,  // 11: heddle.trace.v1.Header.recipe:type_name -> heddle.trace.v1.Recipe
-	15, // 12: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
-	14, // 13: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
+	16, // 12: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
+	15, // 13: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
 	9,  // 14: heddle.trace.v1.Ending.locals:type_name -> heddle.trace.v1.Local
 	10, // 15: heddle.trace.v1.Ending.types:type_name -> heddle.trace.v1.Type
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	14, // 16: heddle.trace.v1.Ending.child:type_name -> heddle.trace.v1.Child
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_trace_proto_init() }
@@ -2147,7 +2223,7 @@ func file_trace_tracepb_trace_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_trace_proto_rawDesc), len(file_trace_tracepb_trace_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -36,7 +36,11 @@ func (d *drawing) ending() {
 		d.stack(s.Stack)
 	}
 	if len(f.Waits) == 0 && len(f.Sides) == 0 {
-		d.text("in "+report.ThreadText(f.Thread)+":", plain, "  ")
+		where := report.ThreadText(f.Thread)
+		if f.Child != "" {
+			where = f.Child
+		}
+		d.text("in "+where+":", plain, "  ")
 		d.stack(f.Stack)
 	}
 }

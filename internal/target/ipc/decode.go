@@ -205,6 +205,11 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 	}
 	for i := range x.waiters {
 		w := &x.waiters[i]
+		if w.Process != 0 {
+			e.Thread = trace.ThreadID(w.Thread)
+			e.Child = &trace.Child{Process: int(w.Process), Op: trace.Op(w.Op), Holder: trace.ThreadID(w.Holder) - 1}
+			continue
+		}
 		e.Waiters = append(e.Waiters, trace.Waiter{
 			Thread: trace.ThreadID(w.Thread), Op: trace.Op(w.Op), Site: prog.Site(w.Pc),
 			Object: prog.Object(w.Object, stacks, trace.ThreadID(w.Thread)),

@@ -63,4 +63,7 @@ extern uintptr_t hd_side_top; // where the running thread's next call on its sid
 void hd_call_on(uintptr_t stack, void *f, int sig, void *info, void *context);
 // Calls function(a, b) with ret, the address of a return instruction, as its return address.
 void *hd_call_from(uint64_t ret, void *function, const void *a, long b);
+// Calls f(a, b, c, d, saved). At saved lie the registers that a call preserves, followed by the caller's stack.
+typedef void hd_registers_function(uint64_t a, uint64_t b, uint64_t c, uint64_t d, const uint64_t *saved);
+void hd_with_registers(uint64_t a, uint64_t b, uint64_t c, uint64_t d, hd_registers_function *f);
 #endif

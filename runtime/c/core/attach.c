@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include "core/alone.h"
 #include "core/carrier.h"
 #include "core/event.h"
 #include "core/fiber.h"
 #include "core/own_memory.h"
 #include "core/rings.h"
 
+hd_registers_function *hd_alone;
 int hd_processors = HD_CPUS;
 enum hd_mode hd_mode;
 uint64_t hd_random_gap;

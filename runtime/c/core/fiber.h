@@ -35,6 +35,7 @@ uint64_t hd_stack_mapped(uint64_t native);   // size of the stack of a thread th
 uintptr_t hd_stack_lo(const struct hd_thread *t);
 void hd_stack_limit(struct hd_thread *t, uint64_t native); // t's stack has native bytes natively
 _Noreturn HD_COLD void hd_stack_overflow(uint64_t pc);     // of the running thread
+extern bool hd_stack_handled;           // the program handles SIGSEGV, and so its overflows: they are to fault
 extern uintptr_t hd_main_low;           // the lowest address of main's stack
 extern uint64_t hd_main_stack;          // its native size
 extern uintptr_t hd_main_sp;            // the program's main starts below this address

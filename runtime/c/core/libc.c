@@ -4,6 +4,7 @@
 #include "core/libc.h"
 
 struct hd_real hd_real;
+uint64_t hd_real_calls;
 
 static const struct { const char *name; uint32_t offset; } names[] = {
 #define HD_LIBC(name) { #name, offsetof(struct hd_real, name) },

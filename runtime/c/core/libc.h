@@ -14,10 +14,12 @@ void hd_real_init(void);
 void *hd_real_find(const char *name); // returns libc's function, or NULL if libc has no function of that name
 extern void *(*hd_real_dlsym)(void *, const char *); // set by the first successful lookup
 bool hd_real_is(const void *p, const char *name); // p is the libc function name, which the runtime interposes
+extern HD_OWN uint64_t hd_real_calls; // uses of REAL: what else a loop does than to read memory (process/child.c)
 // Evaluates to libc's function, with the type of the declaration in scope: libc's header or the
 // definition that contains the call.
 #define REAL(name) \
   ((__typeof__(name) *)({ \
+    hd_real_calls++; \
     if (HD_UNLIKELY(!hd_real.name)) hd_real_init(); \
     hd_real.name; \
   }))

@@ -65,24 +65,31 @@ static void send_backtrace(uint64_t from, bool fault) {
   hd_out(HD_REC_BACKTRACE, w.pc, w.n * 8);
 }
 
-static _Unwind_Reason_Code called(struct _Unwind_Context *c, void *pc) {
+struct calls { uint64_t *pc; uint32_t n, room; };
+
+static _Unwind_Reason_Code called(struct _Unwind_Context *c, void *arg) {
+  struct calls *calls = arg;
   int before = 0;
   uint64_t at = _Unwind_GetIPInfo(c, &before);
-  if (!at) return _URC_END_OF_STACK;
-  if (hd_in_runtime(at) || hd_in_system(at)) return _URC_NO_REASON;
-  *(uint64_t *)pc = at + (before ? 1 : 0);
-  return _URC_END_OF_STACK;
+  if (!at || calls->n == calls->room) return _URC_END_OF_STACK;
+  if (!hd_in_runtime(at) && (calls->n || !hd_in_system(at))) calls->pc[calls->n++] = at + (before ? 1 : 0);
+  return _URC_NO_REASON;
 }
 
-uint64_t hd_program_call(void) {
-  uint64_t pc = 0;
+uint32_t hd_program_calls(uint64_t *pc, uint32_t room) {
+  struct calls calls = { pc, 0, room };
   enum hd_mode mode = hd_mode;
   hd_mode = HD_CARRIER; // the unwinder calls libc
   hd_unwinding = true;
-  _Unwind_Backtrace(called, &pc);
+  _Unwind_Backtrace(called, &calls);
   hd_unwinding = false;
   hd_mode = mode;
-  return pc;
+  return calls.n;
+}
+
+uint64_t hd_program_call(void) {
+  uint64_t pc;
+  return hd_program_calls(&pc, 1) ? pc : 0;
 }
 
 static bool peek(void *to, uint64_t addr, uint64_t n) {
@@ -150,7 +157,15 @@ void hd_deadlock_look(struct hd_thread *t) {
   }
 }
 
+static struct hd_waiter in_child; // the waiter in a child process, if that is why the execution ends; process is 0 otherwise
+static uint64_t child_calls[64];
+static uint32_t nchild_calls;
+
 static void report_waiters(void) {
+  if (in_child.process) { // the program's own threads have nothing to do with it
+    hd_out(HD_REC_WAITER, &in_child, sizeof in_child);
+    return;
+  }
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];
     if (u->ended || u->fires) continue;
@@ -213,6 +228,7 @@ void hd_foretell(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object)
 }
 
 void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {
+  if (outcome == HD_OUT_CLEAN) HD_CALL_MODULES(leaving);
   hd_side_top = 0; // keeps the frames there, for the backtrace
   if (outcome == HD_OUT_ASSERT || outcome == HD_OUT_SIGNAL || outcome == HD_OUT_MISUSE || outcome == HD_OUT_EXCEPTION) hd_commit_failed();
   if (outcome != HD_OUT_CLEAN) hd_debug_failure();
@@ -226,12 +242,21 @@ void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, cons
   if (outcome != HD_OUT_CLEAN) { // sent for every plan: a finding's identity must not depend on the plan's flags
     if (hd.record) hd_event_flush();
     if (msg) hd_out(HD_REC_MESSAGE, msg, (uint32_t)hd_strlen(msg) + 1);
-    if (outcome != HD_OUT_DIVERGED) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0, true);
+    if (in_child.process) hd_out(HD_REC_BACKTRACE, child_calls, nchild_calls * 8);
+    else if (outcome != HD_OUT_DIVERGED) send_backtrace(outcome == HD_OUT_SIGNAL ? pc : 0, true);
   }
   // An exhaustive search must know what the threads that a clean end cuts off would have done next.
   if (outcome != HD_OUT_CLEAN || hd.record) report_waiters();
   hd_cut_asked = false;
+  in_child.process = 0;
   hd_to_carrier();
+}
+
+void hd_end_child(uint32_t process, uint32_t thread, uint16_t op, uint32_t holder, uint64_t pc, uint64_t object, const uint64_t *calls, uint32_t ncalls) {
+  in_child = (struct hd_waiter){ .thread = thread, .op = op, .pc = hd_name(pc), .object = hd_name(object), .holder = holder, .process = process };
+  nchild_calls = ncalls < 64 ? ncalls : 64;
+  for (uint32_t i = 0; i < nchild_calls; i++) child_calls[i] = hd_name(calls[i]);
+  hd_end(HD_OUT_DEADLOCK, 0, pc, object, NULL);
 }
 
 void hd_misuse(uint64_t pc, uint64_t object, const char *msg) { hd_end(HD_OUT_MISUSE, 0, pc, object, msg); }

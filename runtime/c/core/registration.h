@@ -51,6 +51,8 @@ struct hd_registration {
 
   // ---- while an execution runs
   bool (*external)(void); // no thread is enabled: waits for other processes. False: no thread waits for one, or time may pass
+  void (*meanwhile)(void); // while the runtime waits for another process: ends the execution if one cannot go on
+  void (*leaving)(void); // an execution is about to end cleanly
   void (*failing)(void); // an execution is about to end as a failure: complete its output
   const char *(*stuck)(uint64_t pc); // what blocks the kernel thread at pc, if the module knows
   void (*handled)(int sig, uint64_t pc); // the program installs a handler for sig

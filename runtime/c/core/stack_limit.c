@@ -18,6 +18,7 @@
 enum { HOOKS = 256 << 10, PAGE = 4096 };
 static const uint64_t MOST = 1ull << 30;
 
+bool hd_stack_handled;
 uintptr_t hd_main_low;
 uint64_t hd_main_stack;
 

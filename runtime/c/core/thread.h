@@ -158,6 +158,7 @@ struct hd_thread {
   // ---- loader: C++ thread_local destructors registered by this thread, newest first
   struct hd_tls_dtor *dtors;
 
+  struct { const char *what; uint64_t pc; int number; } fork; // process: while it is in fork, the call, its place and, once assigned, the child's number
   uint32_t nfiles;         // io: number of channels it created
   uint32_t nrandom;        // process: number of random words it has drawn
   uint64_t library_pc;     // libraries: pc of the program's library call in progress; 0: none

@@ -159,6 +159,7 @@ static bool external(void) {
     long slice = left < SLICE ? (long)left : SLICE;
     long r = hd_sys(SYS_poll, fds, n, slice);
     if (r > 0) break;
+    HD_CALL_MODULES(meanwhile);
     if (left != ~0ull && (left -= (uint64_t)slice) == 0) return false;
     // The watchdog must not report a hang.
     __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);

@@ -1,5 +1,6 @@
 // access.c: the calls that -fsanitize=thread makes gcc and clang insert before plain memory
 // accesses, and the shadow call stack. A program under heddle spends most of its time here.
+#include "core/alone.h"
 #include "core/computation.h"
 #include "core/event.h"
 #include "core/fiber.h"
@@ -191,7 +192,10 @@ static void asked(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
 
 // Handles an access that is more than counted.
 HD_ON_SIDE_STACK(void, hd_access, (uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)) {
-  if (!hd_active()) return;
+  if (!hd_active()) {
+    if (HD_UNLIKELY(hd_alone != NULL)) hd_alone_sees(op, (void *)addr, op == HD_OP_READ ? load((void *)addr, (uint32_t)size) : 0, pc);
+    return;
+  }
   uint32_t quiet = *hd_quiet(pc);
   if (HD_LIKELY(quiet <= hd.unobserved)) {
     asked(addr, size, op, pc);
@@ -320,7 +324,7 @@ HD_ON_SIDE_STACK(void, hd_call_entered, (uint64_t call_site, uintptr_t sp, uint6
   hd_reach(call_site);
   struct hd_thread *t = hd.cur;
   if (sp < t->stack.touched_low) t->stack.touched_low = sp;
-  if (HD_UNLIKELY(sp < t->stack.limit && sp >= hd_stack_lo(t))) hd_stack_overflow(call_site);
+  if (HD_UNLIKELY(sp < t->stack.limit && sp >= hd_stack_lo(t) && !hd_stack_handled)) hd_stack_overflow(call_site);
   while (t->calls.depth && t->calls.depth <= HD_SHADOW_MAX && t->calls.frames[t->calls.depth - 1].sp <= sp) jumped(t);
   uint32_t d = t->calls.depth;
   if (HD_UNLIKELY(hd_leaving != NULL)) hd_leaving(d + 1, call_site); // ranges of calls that longjmp or an exception left

@@ -1,6 +1,7 @@
 // atomic.c: atomic operations of every width. Each is a scheduling point, and the runtime performs
 // it for the program. Executions are sequentially consistent; the memory order is recorded for the
 // analyses.
+#include "core/alone.h"
 #include "core/modules.h"
 #include "core/program_memory.h"
 #include "core/progress.h"
@@ -65,7 +66,11 @@ static inline void failed(struct hd_thread *t, int order) { t->pend.flags = (uin
 
 #define ATOMICS(bits, T) \
   HD_EXPORT HD_PROGACCESS T __tsan_atomic##bits##_load(const volatile T *p, int mo) { \
-    if (!hd_active()) return __atomic_load_n(p, __ATOMIC_SEQ_CST); \
+    if (!hd_active()) { \
+      T now = __atomic_load_n(p, __ATOMIC_SEQ_CST); \
+      hd_alone_sees(HD_OP_ATOMIC_LOAD, p, (uint64_t)now, HD_RA); \
+      return now; \
+    } \
     struct hd_thread *t = before(HD_OP_ATOMIC_LOAD, p, bits / 8, mo, HD_RA); \
     T v = __atomic_load_n(p, __ATOMIC_SEQ_CST); \
     hd_commit(t, (uint64_t)v, 0); \
@@ -73,7 +78,11 @@ static inline void failed(struct hd_thread *t, int order) { t->pend.flags = (uin
     return v; \
   } \
   HD_EXPORT HD_PROGACCESS void __tsan_atomic##bits##_store(volatile T *p, T v, int mo) { \
-    if (!hd_active()) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); return; } \
+    if (!hd_active()) { \
+      __atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
+      hd_alone_sees(HD_OP_ATOMIC_STORE, p, 0, HD_RA); \
+      return; \
+    } \
     struct hd_thread *t = before(HD_OP_ATOMIC_STORE, p, bits / 8, mo, HD_RA); \
     __atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
     hd_progress(t); \
@@ -87,7 +96,11 @@ static inline void failed(struct hd_thread *t, int order) { t->pend.flags = (uin
   RMW(bits, T, fetch_xor, old ^ v) \
   RMW(bits, T, fetch_nand, (T)~(old & v)) \
   static HD_PROGACCESS int cas##bits(volatile T *p, T *expected, T v, int mo, int fail, uint64_t pc) { \
-    if (!hd_active()) return __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    if (!hd_active()) { \
+      int swapped = __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+      hd_alone_sees(swapped ? HD_OP_ATOMIC_STORE : HD_OP_ATOMIC_CAS, p, (uint64_t)*expected, pc); \
+      return swapped; \
+    } \
     struct hd_thread *t = before(HD_OP_ATOMIC_CAS, p, bits / 8, mo, pc); \
     ordered(t, fail, pc); \
     T want = *expected; \
@@ -117,6 +130,7 @@ static inline void failed(struct hd_thread *t, int order) { t->pend.flags = (uin
     if (!hd_active()) { \
       old = __atomic_load_n(p, __ATOMIC_RELAXED); \
       do new = expr; while (!__atomic_compare_exchange_n(p, &old, new, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)); \
+      hd_alone_sees(old == new ? HD_OP_ATOMIC_RMW : HD_OP_ATOMIC_STORE, p, (uint64_t)old, HD_RA); \
       return old; \
     } \
     struct hd_thread *t = before(HD_OP_ATOMIC_RMW, p, bits / 8, mo, HD_RA); \

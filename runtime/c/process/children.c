@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@
 #include "sync/sync.h"
 #include "io/descriptors.h"
 #include "io/stdio.h"
+#include "process/child.h"
 #include "process/process.h"
 
 extern char **environ;
@@ -43,12 +45,16 @@ static const long PATIENCE = 100 * MS; // ns to wait for a child's end before ot
 enum { ANSWER = 100 };                 // ms to wait for a child's read or write before other threads continue
 
 static struct {
-  pid_t pid;
+  pid_t pid;              // 0: fork has not returned yet
   bool waited;
+  uint32_t thread;        // number of the thread that forked it
+  bool tells;             // it was forked beside other threads, and has a fate
   struct hd_timer *watch; // will send SIGCHLD; NULL: not handled, or already sent
 } child[MOST];            // by number - FIRST
 static uint32_t nchildren;
 static uint64_t waiting; // object on which threads block that wait for a child longer than PATIENCE
+
+static struct hd_fate *fates; // by number - FIRST
 
 static bool subreaper; // orphans among the descendants become children of the program
 
@@ -69,6 +75,16 @@ void hd_children_subreaper(bool on) {
 // ---- starting processes
 static bool over(int number, bool patient, struct hd_signal *s);
 
+// Returns a child's kernel identifier. Between the two halves of a fork, where handlers of pthread_atfork run, the child
+// itself knows it first.
+static pid_t kernels(uint32_t i) {
+  while (!child[i].pid && child[i].tells) {
+    child[i].pid = (pid_t)__atomic_load_n(&fates[i].process, __ATOMIC_ACQUIRE);
+    if (!child[i].pid) hd_sys(SYS_sched_yield, 0, 0, 0);
+  }
+  return child[i].pid;
+}
+
 static struct hd_thread *start_point(const char *what, uint64_t pc) {
   hd.cur->pend.pc = pc;
   hd_require_isolation(HD_ISOLATION_FORK, what);
@@ -81,10 +97,12 @@ static struct hd_thread *start_point(const char *what, uint64_t pc) {
   return t;
 }
 
-static int started(struct hd_thread *t, long pid) {
-  hd_timestamp_trap(true);
+// Ends the operation that start_point began. pid may not be known yet: 0.
+static int announced(struct hd_thread *t, long pid, bool tells) {
   child[nchildren].pid = (pid_t)pid;
   child[nchildren].waited = false;
+  child[nchildren].tells = tells;
+  child[nchildren].thread = t->number;
   child[nchildren].watch = NULL;
   int number = FIRST + (int)nchildren++;
   no_orphans();
@@ -93,6 +111,11 @@ static int started(struct hd_thread *t, long pid) {
   hd_commit(t, (uint64_t)(number - FIRST + 1), 0);
   if (hd_signal_handled(SIGCHLD) || t->signals.mask & hd_bit(SIGCHLD)) child[number - FIRST].watch = hd_timer_child(number, over, pc);
   return number;
+}
+
+static int started(struct hd_thread *t, long pid) {
+  hd_timestamp_trap(true);
+  return announced(t, pid, false);
 }
 
 static void handled(int sig, uint64_t pc) {
@@ -110,6 +133,27 @@ static int failed(struct hd_thread *t, int err) {
   return err;
 }
 
+// ---- fork
+//
+// The handlers that the program registers with pthread_atfork run within libc's fork, and take and release locks: they
+// are scheduled like any code. So the operation lies between the last of them in the parent and the process's start.
+static bool forked_beside; // the process about to be started by fork is, and continues as, a copy of one with several threads
+
+static void before_fork(void) {
+  if (!hd_active() || !hd.cur->fork.what) return;
+  struct hd_thread *t = start_point(hd.cur->fork.what, hd.cur->fork.pc);
+  forked_beside = hd.nborn > 1;
+  if (forked_beside) {
+    if (!fates) {
+      long p = hd_sys6(SYS_mmap, 0, sizeof *fates * MOST, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      if (p < 0) hd_fatal("no memory for child processes");
+      fates = (struct hd_fate *)p;
+    }
+    hd_fill(&fates[nchildren], 0, sizeof *fates);
+  }
+  t->fork.number = announced(t, 0, forked_beside);
+}
+
 // Runs in the child of a fork, which continues without the runtime except for the heap, because it
 // has blocks of it.
 static void in_child(void) {
@@ -117,6 +161,7 @@ static void in_child(void) {
   struct hd_thread *t = hd.cur;
   bool active = hd_mode == HD_ACTIVE;
   hd_mode = HD_CHILD;
+  if (active && t->fork.what && forked_beside) hd_child_begins(&fates[t->fork.number - FIRST]);
   hd_crash_remove();
   hd_signals_release(active ? t->signals.mask : 0);
   if (!active) return;
@@ -125,19 +170,30 @@ static void in_child(void) {
 }
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
-// Called before the program can register handlers: this one then runs first in a child.
-void hd_children_init(void) { __register_atfork(NULL, NULL, in_child, NULL); }
+// Called before the program can register handlers: these then run last before the fork and first in the child.
+void hd_children_init(void) { __register_atfork(before_fork, NULL, in_child, NULL); }
 
 static int do_fork(const char *what, uint64_t pc, int (*real)(void)) {
   if (hd_semnamed_used()) hd_unsupported("fork after sem_open: named semaphores work within one process");
-  struct hd_thread *t = start_point(what, pc);
+  struct hd_thread *t = hd.cur;
+  t->pend.pc = pc;
+  hd_require_isolation(HD_ISOLATION_FORK, what); // before handlers run
+  t->fork.what = what;
+  t->fork.pc = pc;
+  t->fork.number = 0;
+  if (real != REAL(fork)) before_fork(); // _Fork runs no handlers
   int pid = real();
   if (pid == 0) {
-    in_child(); // _Fork runs no handlers
+    in_child();
     return 0;
   }
-  if (pid < 0) { errno = failed(t, errno); return -1; }
-  return started(t, pid);
+  t->fork.what = NULL;
+  hd_timestamp_trap(true);
+  uint32_t i = (uint32_t)t->fork.number - FIRST;
+  child[i].pid = pid;
+  if (pid > 0) return t->fork.number;
+  child[i].waited = true; // there is none
+  return -1;
 }
 
 HD_INTERPOSE(pid_t, fork, (void), ()) { return do_fork("fork", HD_RA, REAL(fork)); }
@@ -164,6 +220,18 @@ HD_INTERPOSE(int, posix_spawnp, (pid_t *pid, const char *path, const posix_spawn
   return spawn("posix_spawnp", HD_RA, REAL(posix_spawnp), pid, path, actions, attr, argv, envp);
 }
 
+// ---- children that cannot go on
+//
+// Reports a child that waits for a lock which a thread held when it was forked, or for anything else that only another
+// of its threads could do.
+static void look_at_children(void) {
+  for (uint32_t i = 0; i < nchildren; i++) {
+    if (!child[i].tells || child[i].waited || __atomic_load_n(&fates[i].state, __ATOMIC_ACQUIRE) != HD_CHILD_STUCK) continue;
+    const struct hd_fate *f = &fates[i];
+    hd_end_child(i + 1, child[i].thread, f->op, f->holder, f->pc, f->object, f->frames, f->nframes);
+  }
+}
+
 // ---- waiting
 static bool how_ended(long pid, siginfo_t *info) { // leaves the child to be waited for
   info->si_pid = 0;
@@ -187,14 +255,14 @@ static int wanted(pid_t which, bool any_ended) {
   for (uint32_t i = 0; i < nchildren; i++) {
     if (child[i].waited) continue;
     if (first < 0) first = (int)i;
-    if (any_ended && ended(child[i].pid)) return (int)i;
+    if (any_ended && ended(kernels(i))) return (int)i;
   }
   return first;
 }
 
 static long kernels_child(int pid) {
   int i = wanted(pid ? pid : -1, false);
-  return i < 0 ? 0 : child[i].pid;
+  return i < 0 ? 0 : kernels((uint32_t)i);
 }
 
 // Reports whether a process runs, or would if it had a processor.
@@ -213,6 +281,8 @@ static bool runs(long pid) {
 struct patience { long passed, total, told, slice; };
 static void rest(struct patience *p, long pid) {
   enum { RUNNING = 20 };
+  look_at_children();
+  if (HD_UNLIKELY(hd_cut_asked)) hd_cut(hd.cur->pend.pc, hd.cur->pend.obj);
   if (!p->slice) p->slice = 20000;
   struct { long s, ns; } t = { 0, p->slice };
   hd_sys(SYS_nanosleep, &t, NULL, 0);
@@ -236,8 +306,8 @@ static bool wait_really(long pid, long most) {
 static bool over(int number, bool patient, struct hd_signal *s) {
   uint32_t i = (uint32_t)number - FIRST;
   siginfo_t info;
-  if (!wait_really(child[i].pid, patient ? -1 : PATIENCE)) return false;
-  how_ended(child[i].pid, &info);
+  if (!wait_really(kernels(i), patient ? -1 : PATIENCE)) return false;
+  how_ended(kernels(i), &info);
   s->timer = NULL;
   s->code = info.si_code;
   s->child = number;
@@ -249,7 +319,7 @@ static bool over(int number, bool patient, struct hd_signal *s) {
 
 static bool wait_enabled(const struct hd_thread *u) {
   int i = wanted((pid_t)u->pend.aux, true);
-  return i < 0 || ended(child[i].pid);
+  return i < 0 || ended(kernels((uint32_t)i));
 }
 
 static bool any_timer(void) {
@@ -285,7 +355,7 @@ static bool external(void) {
       if (u->wait.on != (uint64_t)&waiting) continue;
       any = true;
       if (!wait_enabled(u)) {
-        pid = child[wanted((pid_t)u->pend.aux, true)].pid;
+        pid = kernels((uint32_t)wanted((pid_t)u->pend.aux, true));
         continue;
       }
       hd_update((uint64_t)&waiting);
@@ -300,7 +370,7 @@ static bool external(void) {
 static bool unwanted(void) { return hd_actions[SIGCHLD].sa_handler == SIG_IGN || hd_actions[SIGCHLD].sa_flags & SA_NOCLDWAIT; }
 
 static void reap(uint32_t i, struct rusage *usage) {
-  hd_sys4(SYS_wait4, child[i].pid, NULL, 0, usage);
+  hd_sys4(SYS_wait4, kernels(i), NULL, 0, usage);
   child[i].waited = true;
 }
 
@@ -314,7 +384,7 @@ static long wait_for(pid_t which, int options, siginfo_t *info, struct rusage *u
   hd_point(t);
   int i = wanted(which, false);
   if (i < 0) { failed(t, ECHILD); return -ECHILD; }
-  bool soon = alone(t) && !(options & WNOHANG) ? wait_really(child[i].pid, -1) : wait_really(child[i].pid, PATIENCE);
+  bool soon = alone(t) && !(options & WNOHANG) ? wait_really(kernels((uint32_t)i), -1) : wait_really(kernels((uint32_t)i), PATIENCE);
   if (!soon) { // the child may be waiting for another thread
     hd.result.notes |= HD_NOTE_EXTERNAL;
     if (options & WNOHANG) {
@@ -331,14 +401,14 @@ static long wait_for(pid_t which, int options, siginfo_t *info, struct rusage *u
     if (t->wait.interrupted) { failed(t, EINTR); return -EINTR; }
     i = wanted(which, true);
     if (i < 0) { failed(t, ECHILD); return -ECHILD; }
-    wait_really(child[i].pid, -1);
+    wait_really(kernels((uint32_t)i), -1);
   }
-  how_ended(child[i].pid, info);
+  how_ended(kernels((uint32_t)i), info);
   struct hd_signal s = { .sig = SIGCHLD, .target = HD_PROCESS };
   bool send = child[i].watch && over(FIRST + i, true, &s); // the signal precedes the return of the wait
   if (unwanted()) {
     for (; i >= 0; i = wanted(which, false)) {
-      wait_really(child[i].pid, -1);
+      wait_really(kernels((uint32_t)i), -1);
       reap((uint32_t)i, usage);
     }
     failed(t, ECHILD);
@@ -416,14 +486,15 @@ static void answer(int fd, bool write) {
   if (wanted(-1, false) < 0) return;
   hd.result.notes |= HD_NOTE_EXTERNAL;
   struct pollfd p = { .fd = fd, .events = write ? POLLOUT : POLLIN };
-  hd_sys(SYS_poll, &p, 1, ANSWER);
+  enum { SLICE = 10 };
+  for (int passed = 0; passed < ANSWER && !hd_sys(SYS_poll, &p, 1, SLICE); passed += SLICE) look_at_children();
 }
 
 // Waits for a command's output, so that the number of bytes of a read does not depend on its speed.
 static void print(int number, int fd, uint64_t n) {
   uint32_t i = (uint32_t)number - FIRST;
   int there = 0;
-  for (struct patience p = { 0 }; !child[i].waited && !ended(child[i].pid) && p.passed < PATIENCE; rest(&p, child[i].pid))
+  for (struct patience p = { 0 }; !child[i].waited && !ended(kernels(i)) && p.passed < PATIENCE; rest(&p, kernels(i)))
     if (hd_sys(SYS_ioctl, fd, FIONREAD, &there) || (uint64_t)there >= n) return;
 }
 
@@ -431,7 +502,7 @@ static void print(int number, int fd, uint64_t n) {
 static int kernels_number(int pid) {
   if (pid <= 0 || pid == hd_pid()) hd_refuse("a child process of the program, forked and without exec, sends a signal to the program or to all of its group");
   uint32_t i = (uint32_t)pid - FIRST;
-  return i < nchildren ? child[i].pid : pid;
+  return i < nchildren ? kernels(i) : pid;
 }
 
 static bool child_kill(int pid, int sig, uint64_t pc, int *err) {
@@ -440,7 +511,7 @@ static bool child_kill(int pid, int sig, uint64_t pc, int *err) {
   struct hd_thread *t = hd_op(HD_OP_PROCESS_SIGNAL, pc, 0);
   t->pend.aux = (uint64_t)sig;
   i = wanted(pid, false); // another thread may have waited for it at the scheduling point
-  *err = i < 0 ? ESRCH : (int)-hd_sys(SYS_kill, child[i].pid, sig, 0);
+  *err = i < 0 ? ESRCH : (int)-hd_sys(SYS_kill, kernels((uint32_t)i), sig, 0);
   hd_commit(t, (uint64_t)(pid - FIRST + 1), *err);
   return true;
 }
@@ -541,8 +612,18 @@ static int replace(int (*how)(const char *, char *const *, char *const *), const
   hd_end(HD_OUT_CLEAN, WEXITSTATUS(status), 0, 0, NULL);
 }
 
-static int by_path(const char *path, char *const *argv, char *const *envp) { return REAL(execve)(path, argv, envp); }
-static int by_name(const char *file, char *const *argv, char *const *envp) { return REAL(execvpe)(file, argv, envp); }
+static int by_path(const char *path, char *const *argv, char *const *envp) {
+  hd_child_execs(true);
+  int r = REAL(execve)(path, argv, envp);
+  hd_child_execs(false);
+  return r;
+}
+static int by_name(const char *file, char *const *argv, char *const *envp) {
+  hd_child_execs(true);
+  int r = REAL(execvpe)(file, argv, envp);
+  hd_child_execs(false);
+  return r;
+}
 
 HD_EXPORT int execve(const char *path, char *const *argv, char *const *envp) {
   return hd_active() ? replace(by_path, "execve", path, argv, envp, HD_RA) : by_path(path, argv, envp);
@@ -580,12 +661,19 @@ HD_EXPORT int execle(const char *path, const char *first, ...) {
 
 // ---- the end of the execution
 //
+// A child that is still running may be about to wait for a lock that nobody will release.
+static void leaving(void) {
+  for (uint32_t i = 0; i < nchildren; i++)
+    for (struct patience p = { 0 }; child[i].tells && !child[i].waited && !ended(kernels(i)) && p.passed < PATIENCE; rest(&p, kernels(i)))
+      if (__atomic_load_n(&fates[i].state, __ATOMIC_ACQUIRE) == HD_CHILD_EXECS) break;
+}
+
 // Remaining children would disturb the next execution.
 static void end(void) {
   for (uint32_t i = 0; i < nchildren; i++) {
     if (child[i].waited) continue;
-    hd_sys(SYS_kill, child[i].pid, SIGKILL, 0);
-    hd_sys4(SYS_wait4, child[i].pid, NULL, 0, NULL);
+    hd_sys(SYS_kill, kernels(i), SIGKILL, 0);
+    hd_sys4(SYS_wait4, kernels(i), NULL, 0, NULL);
   }
 }
 
@@ -593,5 +681,5 @@ static void end(void) {
 static const struct hd_operation operations[] = { { .op = HD_OP_PROCESS_WAIT, .enabled = wait_enabled } };
 
 const struct hd_registration hd_children = {
-  HD_OPERATIONS(operations), .begin = begin, .end = end, .external = external, .handled = handled, .external_used = answer, .child = kernels_child,
+  HD_OPERATIONS(operations), .begin = begin, .end = end, .external = external, .meanwhile = look_at_children, .leaving = leaving, .handled = handled, .external_used = answer, .child = kernels_child,
 };

@@ -21,6 +21,9 @@ extern const struct hd_registration hd_instructions;
 // ---- prctl.c
 int hd_prctl(int option, const unsigned long arguments[4], uint64_t pc); // like libc's prctl
 
+// ---- child.c
+long hd_child_syscall(long n, const long arguments[6]); // outside of an execution
+
 // ---- children.c
 void hd_children_init(void);
 void hd_children_subreaper(bool on); // the program's PR_SET_CHILD_SUBREAPER

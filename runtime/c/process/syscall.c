@@ -202,6 +202,6 @@ HD_EXPORT long syscall(long n, ...) {
   long a[6];
   for (int i = 0; i < 6; i++) a[i] = va_arg(ap, long);
   va_end(ap);
-  if (!hd_active()) return hd_errno_result(hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]));
+  if (!hd_active()) return hd_errno_result(hd_child_syscall(n, a));
   return hd_system_call(n, a, hd.cur->library_pc ? hd.cur->library_pc : HD_RA, false);
 }

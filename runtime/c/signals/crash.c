@@ -149,4 +149,10 @@ static void install(void) {
   hd_sys4(SYS_rt_sigaction, CUT, &sa, 0, 8);
 }
 
-const struct hd_registration hd_crash = { .kernel_thread = install };
+static void begin(void) { hd_stack_handled = hd_signal_handled(SIGSEGV); }
+static void handled(int sig, uint64_t pc) {
+  (void)pc;
+  if (sig == SIGSEGV) hd_stack_handled = true;
+}
+
+const struct hd_registration hd_crash = { .begin = begin, .handled = handled, .kernel_thread = install };

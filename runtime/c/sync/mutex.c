@@ -58,6 +58,7 @@ static int type_of(const struct mutex *m) { return m->kind & 3; }
 static bool robust(const struct mutex *m) { return m->kind & ROBUST; }
 static bool locked(const struct mutex *m) { return m->lock & LOCKED; }
 
+int hd_mutex_type(uint64_t m) { return type_of((struct mutex *)m); }
 bool hd_mutex_free(uint64_t m) { return !(hd_word_or(m, 0) & LOCKED); }
 HD_PROGACCESS bool hd_mutex_held(uint64_t m, const struct hd_thread *t) {
   return locked((struct mutex *)m) && ((struct mutex *)m)->owner == t->number + 1;

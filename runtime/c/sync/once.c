@@ -33,6 +33,10 @@ static bool begin(int *state, int done, uint64_t pc, uint64_t obj) {
 }
 
 static void end(int *state, int to, uint64_t pc, uint64_t obj) {
+  if (!hd_active()) { // the initialiser has forked, and this is the child
+    *state = to;
+    return;
+  }
   struct hd_thread *t = hd_op(HD_OP_ONCE_END, pc, obj);
   usable(state, pc);
   *state = to;
@@ -72,6 +76,8 @@ static int guard_acquire(uint64_t *guard) {
 
 // A guard has 64 bits; compiled code tests the first byte. The second word
 // holds the state here, in the encoding of pthread_once.
+int *hd_guard_state(uint64_t *guard) { return (int *)guard + 1; }
+
 HD_EXPORT int __cxa_guard_acquire(uint64_t *guard) {
   if (!hd_active()) return REAL(__cxa_guard_acquire) ? REAL(__cxa_guard_acquire)(guard) : guard_acquire(guard);
   int *state = (int *)guard + 1;

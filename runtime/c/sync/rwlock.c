@@ -39,6 +39,23 @@ static bool available(uint64_t p, bool write) {
   return !hd_word_or((uint64_t)&l->writer, 0) && !hd_word_or((uint64_t)(write ? &l->readers : &l->queued), 0);
 }
 
+int hd_rwlock_take(void *p, bool write, const struct hd_thread *t) {
+  struct rwlock *l = p;
+  if (l->writer == t->number + 1) return EDEADLK;
+  if (l->writer || (write && l->readers)) return EBUSY;
+  if (write) l->writer = t->number + 1;
+  else l->readers++;
+  return 0;
+}
+
+void hd_rwlock_release(void *p) {
+  struct rwlock *l = p;
+  if (l->writer) l->writer = 0;
+  else if (l->readers) l->readers--;
+}
+
+uint32_t hd_rwlock_writer(void *l) { return ((struct rwlock *)l)->writer; }
+
 static int lock(void *p, uint64_t pc, uint16_t op, bool write, bool try, const struct hd_deadline *until) {
   struct rwlock *l = usable(p, pc);
   if (hd_omits_lock(pc, l, 0)) return 0;
@@ -92,10 +109,8 @@ static int early(void *p, bool write, bool try) {
 }
 
 static int early_unlock(void *p) {
-  struct rwlock *l = p;
   while (__atomic_exchange_n(&early_guard, 1, __ATOMIC_ACQUIRE)) REAL(sched_yield)();
-  if (l->writer) l->writer = 0;
-  else if (l->readers) l->readers--;
+  hd_rwlock_release(p);
   __atomic_store_n(&early_guard, 0, __ATOMIC_RELEASE);
   return 0;
 }

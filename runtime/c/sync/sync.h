@@ -14,6 +14,7 @@ static inline void hd_check_live(const void *p, uint64_t pc) {
 
 // ---- mutex.c; objects by address
 bool hd_mutex_free(uint64_t m);
+int hd_mutex_type(uint64_t m);
 bool hd_mutex_held(uint64_t m, const struct hd_thread *t);
 uint32_t hd_mutex_release_all(uint64_t m);  // returns the recursion count
 int hd_mutex_take(uint64_t m, struct hd_thread *t, uint32_t count); // 0, EOWNERDEAD, or not taken: ENOTRECOVERABLE
@@ -47,7 +48,13 @@ int hd_cond_signal(void *c, uint64_t pc);
 int hd_cond_broadcast(void *c, uint64_t pc);
 extern const struct hd_registration hd_conds;
 
+// ---- rwlock.c
+int hd_rwlock_take(void *l, bool write, const struct hd_thread *t); // without waiting: 0, EBUSY, or EDEADLK if t is the writer
+void hd_rwlock_release(void *l);
+uint32_t hd_rwlock_writer(void *l); // 1 + its thread's number; 0: none
+
 // ---- once.c
+int *hd_guard_state(uint64_t *guard); // of a function-local static: odd while a thread initialises it
 void hd_once(int *once, void (*fn)(void), uint64_t pc);
 extern const struct hd_registration hd_onces;
 

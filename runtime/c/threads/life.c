@@ -43,6 +43,7 @@ static void last_one_exits(void) {
 }
 
 static _Noreturn void finish(struct hd_thread *t) {
+  if (!hd_active()) hd_exit(0, 0); // the last thread of a child that the program forked
   HD_CALL_MODULES(thread_ends, t);
   if (hd.nlive == 1 && !hd.process_exiting) hd_exit(0, 0); // the last thread ends the process
   hd_pend(t, HD_OP_THREAD_END, 0, t->fs);
@@ -63,7 +64,7 @@ static _Noreturn void finish(struct hd_thread *t) {
 // A thread may take a signal late, but must take it: the kernel would have delivered it long before
 // the thread's end.
 static void last_signals(struct hd_thread *t, uint64_t pc) {
-  if (HD_UNLIKELY(hd.npending)) hd_deliver_due(t, pc);
+  if (hd_active() && HD_UNLIKELY(hd.npending)) hd_deliver_due(t, pc);
 }
 
 // Stack objects have names that count from the stack's beginning. So that these depend neither on

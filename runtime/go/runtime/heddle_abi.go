@@ -791,27 +791,31 @@ const (
 	hdWaitTimed = 2
 )
 
-// hdWaiter is struct hd_waiter, 32 bytes.
+// hdWaiter is struct hd_waiter, 40 bytes.
 type hdWaiter struct {
-	Thread uint32 // offset 0
-	Op     uint16 // offset 4
-	Flags  uint16 // offset 6
-	Pc     uint64 // offset 8
-	Object uint64 // offset 16
-	Holder uint32 // offset 24
-	Stack  uint32 // offset 28
+	Thread  uint32 // offset 0
+	Op      uint16 // offset 4
+	Flags   uint16 // offset 6
+	Pc      uint64 // offset 8
+	Object  uint64 // offset 16
+	Holder  uint32 // offset 24
+	Stack   uint32 // offset 28
+	Process uint32 // offset 32
+	Pad     uint32 // offset 36
 }
 
 // Size and offsets of hdWaiter as the C compiler has them.
 const (
-	hdSizeofWaiter         = 32
-	hdOffsetofWaiterThread = 0
-	hdOffsetofWaiterOp     = 4
-	hdOffsetofWaiterFlags  = 6
-	hdOffsetofWaiterPc     = 8
-	hdOffsetofWaiterObject = 16
-	hdOffsetofWaiterHolder = 24
-	hdOffsetofWaiterStack  = 28
+	hdSizeofWaiter          = 40
+	hdOffsetofWaiterThread  = 0
+	hdOffsetofWaiterOp      = 4
+	hdOffsetofWaiterFlags   = 6
+	hdOffsetofWaiterPc      = 8
+	hdOffsetofWaiterObject  = 16
+	hdOffsetofWaiterHolder  = 24
+	hdOffsetofWaiterStack   = 28
+	hdOffsetofWaiterProcess = 32
+	hdOffsetofWaiterPad     = 36
 )
 
 // hdRecHeader is struct hd_rec_header, 8 bytes.

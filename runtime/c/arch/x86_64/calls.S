@@ -66,4 +66,51 @@ hd_call_from:                           // (uint64_t ret, void *function, const 
 	.cfi_endproc
 	.size	hd_call_from, . - hd_call_from
 
+// Calls f(a, b, c, d, saved); from saved on lie the registers that calls preserve, and then the caller's stack.
+	.globl	hd_with_registers
+	.hidden	hd_with_registers
+	.type	hd_with_registers, @function
+hd_with_registers:                      // (a, b, c, d, f)
+	.cfi_startproc
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbx, 0
+	pushq	%rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbp, 0
+	pushq	%r12
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %r12, 0
+	pushq	%r13
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %r13, 0
+	pushq	%r14
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %r14, 0
+	pushq	%r15
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %r15, 0
+	movq	%r8, %rax
+	movq	%rsp, %r8
+	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	*%rax
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	popq	%r15
+	.cfi_adjust_cfa_offset -8
+	popq	%r14
+	.cfi_adjust_cfa_offset -8
+	popq	%r13
+	.cfi_adjust_cfa_offset -8
+	popq	%r12
+	.cfi_adjust_cfa_offset -8
+	popq	%rbp
+	.cfi_adjust_cfa_offset -8
+	popq	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	hd_with_registers, . - hd_with_registers
+
 	.section .note.GNU-stack,"",@progbits
