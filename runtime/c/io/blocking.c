@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include "core/cancellation.h"
 #include "core/interrupts.h"
+#include "core/outcome.h"
 #include "core/progress.h"
 #include "core/registration.h"
 #include "core/rings.h"
@@ -160,6 +161,7 @@ static bool external(void) {
     long r = hd_sys(SYS_poll, fds, n, slice);
     if (r > 0) break;
     HD_CALL_MODULES(meanwhile);
+    if (HD_UNLIKELY(hd_cut_asked)) hd_cut(hd.cur->pend.pc, hd.cur->pend.obj);
     if (left != ~0ull && (left -= (uint64_t)slice) == 0) return false;
     // The watchdog must not report a hang.
     __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);

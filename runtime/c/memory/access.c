@@ -50,8 +50,15 @@ static HD_PROGACCESS uint64_t load(const void *p, uint32_t size) {
 // Called after a quiet stretch: the thread computes, or waits for a write by another thread or by
 // a handler (core/computation.c).
 static void long_stretch(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
-  if (op == HD_OP_READ) hd_quiet_read(t, pc, addr, load((void *)addr, (uint32_t)size));
-  else hd_quiet_write(t, pc);
+  if (op == HD_OP_READ) {
+    uint64_t keep = t->pend.pc;
+    t->pend.pc = pc; // where a fault counts
+    uint64_t v = load((void *)addr, (uint32_t)size);
+    t->pend.pc = keep;
+    hd_quiet_read(t, pc, addr, v);
+  } else {
+    hd_quiet_write(t, pc);
+  }
 }
 
 // Counts an event that is not a scheduling point, and reports whether the plan wants it.

@@ -62,19 +62,26 @@ enum { HAS_0 = true };
     return r; \
   } while (0)
 
+// The texts are measured before they are reported, so a fault there already counts as the call's.
+static inline bool at(uint64_t pc) {
+  hd.cur->pend.pc = pc;
+  return true;
+}
+#define CALL(...) HD_INTERPOSE_WHILE(hd_active() && at(HD_RA), __VA_ARGS__)
+
 // ---- lengths and comparisons
-HD_INTERPOSE(size_t, strlen, (const char *s), (s)) {
+CALL(size_t, strlen, (const char *s), (s)) {
   reads(s, whole(s, ALL), HD_RA);
   DONE();
   RETURN(REAL(strlen)(s));
 }
-HD_INTERPOSE(size_t, strnlen, (const char *s, size_t most), (s, most)) {
+CALL(size_t, strnlen, (const char *s, size_t most), (s, most)) {
   reads(s, whole(s, most), HD_RA);
   DONE();
   RETURN(REAL(strnlen)(s, most));
 }
 #define COMPARISON(name, parameters, arguments, most, fold) \
-  HD_INTERPOSE(int, name, parameters, arguments) { \
+  CALL(int, name, parameters, arguments) { \
     size_t n = compared(a, b, most, fold); \
     reads(a, n, HD_RA); \
     reads(b, n, HD_RA); \
@@ -86,7 +93,7 @@ COMPARISON(strncmp, (const char *a, const char *b, size_t most), (a, b, most), m
 COMPARISON(strcasecmp, (const char *a, const char *b), (a, b), ALL, true)
 COMPARISON(strncasecmp, (const char *a, const char *b, size_t most), (a, b, most), most, true)
 // The order of a locale depends on all of both.
-HD_INTERPOSE(int, strcoll, (const char *a, const char *b), (a, b)) {
+CALL(int, strcoll, (const char *a, const char *b), (a, b)) {
   reads(a, whole(a, ALL), HD_RA);
   reads(b, whole(b, ALL), HD_RA);
   DONE();
@@ -94,7 +101,7 @@ HD_INTERPOSE(int, strcoll, (const char *a, const char *b), (a, b)) {
 }
 // The standard lets these read all n bytes, whatever differs.
 #define BYTES(name) \
-  HD_INTERPOSE(int, name, (const void *a, const void *b, size_t n), (a, b, n)) { \
+  CALL(int, name, (const void *a, const void *b, size_t n), (a, b, n)) { \
     reads(a, n, HD_RA); \
     reads(b, n, HD_RA); \
     DONE(); \
@@ -105,7 +112,7 @@ BYTES(bcmp)
 
 // ---- searches
 #define SEARCH(type, name, parameters, arguments, n) \
-  HD_INTERPOSE(type *, name, parameters, arguments) { \
+  CALL(type *, name, parameters, arguments) { \
     reads(s, n, HD_RA); \
     DONE(); \
     RETURN(REAL(name) arguments); \
@@ -121,7 +128,7 @@ SEARCH(void, rawmemchr, (const void *s, int c), (s, c), searched(s, c, ALL, fals
 
 // A search reads up to the end of what it has found, or everything.
 #define SUBSTRING(name) \
-  HD_INTERPOSE(char *, name, (const char *s, const char *want), (s, want)) { \
+  CALL(char *, name, (const char *s, const char *want), (s, want)) { \
     const char *at = REAL(name)(s, want); \
     size_t n = whole(want, ALL); \
     reads(s, at ? (size_t)(at - s) + n - 1 : whole(s, ALL), HD_RA); \
@@ -131,7 +138,7 @@ SEARCH(void, rawmemchr, (const void *s, int c), (s, c), searched(s, c, ALL, fals
   }
 SUBSTRING(strstr)
 SUBSTRING(strcasestr)
-HD_INTERPOSE(void *, memmem, (const void *s, size_t n, const void *want, size_t m), (s, n, want, m)) {
+CALL(void *, memmem, (const void *s, size_t n, const void *want, size_t m), (s, n, want, m)) {
   const char *at = REAL(memmem)(s, n, want, m);
   reads(s, at ? (size_t)(at - (const char *)s) + m : n, HD_RA);
   reads(want, m, HD_RA);
@@ -139,7 +146,7 @@ HD_INTERPOSE(void *, memmem, (const void *s, size_t n, const void *want, size_t 
   RETURN(REAL(memmem)(s, n, want, m));
 }
 #define SPAN(name) \
-  HD_INTERPOSE(size_t, name, (const char *s, const char *set), (s, set)) { \
+  CALL(size_t, name, (const char *s, const char *set), (s, set)) { \
     size_t n = REAL(name)(s, set); \
     reads(s, n + 1, HD_RA); \
     reads(set, whole(set, ALL), HD_RA); \
@@ -148,7 +155,7 @@ HD_INTERPOSE(void *, memmem, (const void *s, size_t n, const void *want, size_t 
   }
 SPAN(strspn)
 SPAN(strcspn)
-HD_INTERPOSE(char *, strpbrk, (const char *s, const char *set), (s, set)) {
+CALL(char *, strpbrk, (const char *s, const char *set), (s, set)) {
   const char *at = REAL(strpbrk)(s, set);
   reads(s, at ? (size_t)(at - s) + 1 : whole(s, ALL), HD_RA);
   reads(set, whole(set, ALL), HD_RA);
@@ -161,7 +168,7 @@ HD_INTERPOSE(char *, strpbrk, (const char *s, const char *set), (s, set)) {
 // A copy of a string may be one that goes on behind the string's end (core/injection.h).
 static HD_PROGACCESS void overrun(char *dst, const char *src, size_t more) { hd_copy(dst, src, more); }
 #define COPY(name) \
-  HD_INTERPOSE(char *, name, (char *dst, const char *src), (dst, src)) { \
+  CALL(char *, name, (char *dst, const char *src), (dst, src)) { \
     size_t n = whole(src, ALL), more = hd_inject_more(HD_RA); \
     reads(src, n + more, HD_RA); \
     writes(dst, n + more, HD_RA); \
@@ -174,7 +181,7 @@ static HD_PROGACCESS void overrun(char *dst, const char *src, size_t more) { hd_
 COPY(strcpy)
 COPY(stpcpy)
 #define COPY_FILLED(name) \
-  HD_INTERPOSE(char *, name, (char *dst, const char *src, size_t n), (dst, src, n)) { \
+  CALL(char *, name, (char *dst, const char *src, size_t n), (dst, src, n)) { \
     if (HD_UNLIKELY(hd_injectable)) n = hd_inject_length(n, HD_RA); \
     reads(src, whole(src, n), HD_RA); \
     writes(dst, n, HD_RA); \
@@ -183,7 +190,7 @@ COPY(stpcpy)
   }
 COPY_FILLED(strncpy)
 COPY_FILLED(stpncpy)
-HD_INTERPOSE(char *, strcat, (char *dst, const char *src), (dst, src)) {
+CALL(char *, strcat, (char *dst, const char *src), (dst, src)) {
   size_t at = length(dst, ALL), n = whole(src, ALL), more = hd_inject_more(HD_RA);
   reads(dst, at + 1, HD_RA);
   reads(src, n + more, HD_RA);
@@ -194,7 +201,7 @@ HD_INTERPOSE(char *, strcat, (char *dst, const char *src), (dst, src)) {
   hd_inject_called();
   return r;
 }
-HD_INTERPOSE(char *, strncat, (char *dst, const char *src, size_t most), (dst, src, most)) {
+CALL(char *, strncat, (char *dst, const char *src, size_t most), (dst, src, most)) {
   size_t at = length(dst, ALL), n = length(src, most) + 1, more = hd_inject_more(HD_RA);
   reads(dst, at + 1, HD_RA);
   reads(src, whole(src, most) + more, HD_RA);
@@ -206,20 +213,20 @@ HD_INTERPOSE(char *, strncat, (char *dst, const char *src, size_t most), (dst, s
   return r;
 }
 // The bytes up to the first c are copied, or all.
-HD_INTERPOSE(void *, memccpy, (void *dst, const void *src, int c, size_t most), (dst, src, c, most)) {
+CALL(void *, memccpy, (void *dst, const void *src, int c, size_t most), (dst, src, c, most)) {
   size_t n = searched(src, c, most, false);
   reads(src, n, HD_RA);
   writes(dst, n, HD_RA);
   DONE();
   return REAL(memccpy)(dst, src, c, most);
 }
-HD_INTERPOSE(void *, mempcpy, (void *dst, const void *src, size_t n), (dst, src, n)) {
+CALL(void *, mempcpy, (void *dst, const void *src, size_t n), (dst, src, n)) {
   reads(src, n, HD_RA);
   writes(dst, n, HD_RA);
   DONE();
   return REAL(mempcpy)(dst, src, n);
 }
-HD_INTERPOSE(char *, strdup, (const char *s), (s)) {
+CALL(char *, strdup, (const char *s), (s)) {
   reads(s, whole(s, ALL), HD_RA);
   hd.cur->pend.pc = HD_RA;
   char *r = REAL(strdup)(s); // has the event of an allocation
@@ -227,7 +234,7 @@ HD_INTERPOSE(char *, strdup, (const char *s), (s)) {
   hd_inject_called();
   return r;
 }
-HD_INTERPOSE(char *, strndup, (const char *s, size_t most), (s, most)) {
+CALL(char *, strndup, (const char *s, size_t most), (s, most)) {
   reads(s, whole(s, most), HD_RA);
   hd.cur->pend.pc = HD_RA;
   char *r = REAL(strndup)(s, most);

@@ -98,16 +98,34 @@ static bool blocked_until(clockid_t clock, const struct timespec *until) {
 }
 
 // ---- loops
-enum { ENOUGH = 1 << 16, MANY = 1 << 22, NAPS = 16, YIELD = 16, SITES = 8, STACK = 2048 };
+enum { ENOUGH = 1 << 16, MANY = 1 << 20, NAPS = 16, YIELD = 16, SITES = 8, OBJECTS = 16, STACK = 1024 };
 static struct { uint64_t pc, object, value, state; } seen[SITES];
+static uint64_t objects[OBJECTS]; // that the loop observes
+static uint32_t nobjects;         // OBJECTS + 1: more than these
 static uint64_t turns;      // observations since anything else has happened
 static uint64_t same;       // of these, the last ones that were made in a state that had occurred before
 static uint64_t calls_then; // hd_real_calls, as far as the calls belong to the loop
 static uint32_t naps;
 
 static void anew(void) {
-  turns = same = naps = 0;
+  turns = same = naps = nobjects = 0;
+  hd_fill(seen, 0, sizeof seen);
   calls_then = hd_real_calls;
+}
+
+static void observes(uint64_t at) {
+  for (uint32_t i = 0; i < nobjects && i < OBJECTS; i++)
+    if (objects[i] == at) return;
+  if (nobjects < OBJECTS) objects[nobjects] = at;
+  if (nobjects <= OBJECTS) nobjects++;
+}
+
+// Reports whether nothing but the thread itself can change what the loop observes.
+static bool private(void) {
+  if (nobjects > OBJECTS || handles()) return false;
+  for (uint32_t i = 0; i < nobjects; i++)
+    if (shared(objects[i])) return false;
+  return true;
 }
 
 static void sees(uint64_t op, uint64_t at, uint64_t value, uint64_t pc, const uint64_t *saved) {
@@ -120,13 +138,15 @@ static void sees(uint64_t op, uint64_t at, uint64_t value, uint64_t pc, const ui
   uint64_t state = 0;
   for (const uint64_t *p = saved; (uintptr_t)p < sp + STACK && (uintptr_t)(p + 1) <= hi; p++) state = hd_mix(state, *p);
   uint32_t i = (uint32_t)(hd_mix(pc, at) >> 32) % SITES;
-  bool known = seen[i].pc == pc && seen[i].object == at && seen[i].value == value;
+  bool met = seen[i].pc == pc && seen[i].object == at, known = met && seen[i].value == value;
+  if (!met) observes(at);
   same = known && seen[i].state == state ? same + 1 : 0;
   turns = known ? turns + 1 : 0;
   seen[i].pc = pc, seen[i].object = at, seen[i].value = value, seen[i].state = state;
   if (same < ENOUGH && (turns < MANY || op == HD_OP_READ)) return;
+  bool forever = private();
   anew();
-  if (!shared(at) && !handles()) stuck((uint16_t)op, (void *)at, 0, pc);
+  if (forever) stuck((uint16_t)op, (void *)at, 0, pc);
 }
 
 // A call of a function that only lets time pass, or fails to acquire a lock, belongs to the loop.
