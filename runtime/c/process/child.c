@@ -397,6 +397,7 @@ void hd_child_begins(struct hd_fate *f) {
 #undef INSTEAD
   anew();
   hd.unobserved = 0;
+  hd_side_top = 0; // hooks run on the stack that their observations compare
   hd_alone = sees;
 }
 
