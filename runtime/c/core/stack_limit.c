@@ -47,6 +47,7 @@ void hd_stack_limit(struct hd_thread *t, uint64_t native) {
 }
 
 void hd_stack_overflow(uint64_t pc) {
+  hd_side_top = 0;
   struct hd_thread *t = hd.cur;
   bool small = t->stack.size < 1 << 20;
   uint32_t depth = t->calls.depth > 1 ? t->calls.depth : hd_stack_depth(); // code without hooks keeps no depth

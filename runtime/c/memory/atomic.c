@@ -17,7 +17,7 @@ typedef unsigned __int128 u128;
 //
 // Executions are sequentially consistent, and no compare-exchange fails spuriously. The controller learns which atomics
 // could have done more. The table is in the shared memory: it outlives executions, whatever isolates them.
-static HD_COLD void relaxed(const struct hd_thread *t, uint64_t flags, uint64_t pc) {
+HD_ON_SIDE_STACK(void, hd_atomic_relaxed, (const struct hd_thread *t, uint64_t flags, uint64_t pc)) {
   uint32_t depth = t->calls.depth < HD_SHADOW_MAX ? t->calls.depth : HD_SHADOW_MAX;
   uint64_t call = depth > 0 ? hd_name(t->calls.frames[depth - 1].pc) : 0;
   pc = hd_name(pc);
@@ -38,11 +38,11 @@ static HD_COLD void relaxed(const struct hd_thread *t, uint64_t flags, uint64_t 
 }
 
 static inline void ordered(const struct hd_thread *t, int order, uint64_t pc) {
-  if (HD_UNLIKELY((order & 7) != __ATOMIC_SEQ_CST)) relaxed(t, HD_RELAXED_ORDER, pc);
+  if (HD_UNLIKELY((order & 7) != __ATOMIC_SEQ_CST)) hd_atomic_relaxed(t, HD_RELAXED_ORDER, pc);
 }
 
 static inline void weak(uint64_t pc) {
-  if (hd_active()) relaxed(hd.cur, HD_RELAXED_WEAK, pc);
+  if (hd_active()) hd_atomic_relaxed(hd.cur, HD_RELAXED_WEAK, pc);
 }
 
 // ---- the operations
