@@ -9,7 +9,7 @@
 // thread ends, so a program without ended threads pays one comparison for each access.
 extern HD_OWN uint64_t hd_gone_lo, hd_gone_size;
 
-// The thread that used the memory at p and has ended; NULL if there is none.
+// The thread that used the memory at p and has ended, or NULL.
 const struct hd_thread *hd_gone_owner(uint64_t p);
 static inline bool hd_thread_gone(uint64_t p) { return HD_UNLIKELY(p - hd_gone_lo < hd_gone_size) && hd_gone_owner(p); }
 void hd_thread_memory_ends(struct hd_thread *t);
