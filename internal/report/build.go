@@ -163,21 +163,30 @@ func (b *builder) keepSpinning() {
 	}
 }
 
-// keepLifetime makes the view of a use of freed memory show the allocation and the free.
+// keepLifetime makes the view of a use of memory that is gone show the allocation and the free, or the end of the thread
+// that it belonged to.
 func (b *builder) keepLifetime() {
-	end := &b.tr.Ending
-	if !end.UsesGoneMemory() {
+	gone, n, ok := b.tr.Gone()
+	if !ok {
 		return
 	}
 	b.life = [2]int{-1, -1}
-	if n := b.names.Block(end.Object, len(b.tr.Events)); n >= 0 && n < len(b.tr.Allocs) {
-		a := &b.tr.Allocs[n]
-		b.life = [2]int{a.Event, a.Freed}
-	} else { // allocated before main
-		b.life[1] = lastIndex(b.tr.Events[:max(b.last, 0)], func(e *trace.Event) bool { return e.Op == trace.OpFree && e.Object == end.Object })
+	last := func(op trace.Op, is func(*trace.Event) bool) int {
+		return lastIndex(b.tr.Events, func(e *trace.Event) bool { return e.Op == op && e.Result >= 0 && is(e) })
 	}
-	for k, op := range [...]trace.Op{trace.OpMalloc, trace.OpFree} {
-		if i := b.life[k]; i >= 0 && i < len(b.tr.Events) && b.tr.Events[i].Op == op {
+	of := func(e *trace.Event) bool { return e.Object == gone }
+	switch {
+	case gone.Region() == trace.RegionStack:
+		owner := trace.ThreadID(gone.Index())
+		b.life[0] = lastIndex(b.tr.Events, func(e *trace.Event) bool { child, ok := e.Child(); return ok && child == owner })
+		b.life[1] = last(trace.OpThreadEnd, func(e *trace.Event) bool { return e.Thread == owner })
+	case n >= 0:
+		b.life = [2]int{last(trace.OpMalloc, of), b.tr.Allocs[n].Freed}
+	default: // allocated before main
+		b.life[1] = last(trace.OpFree, of)
+	}
+	for k, i := range b.life {
+		if i >= 0 && i < len(b.tr.Events) {
 			b.shared[i] = true
 		} else {
 			b.life[k] = -1

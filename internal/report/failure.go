@@ -91,10 +91,14 @@ func forkOf(t *trace.Trace) int {
 	})
 }
 
-// story returns an object's full name and, for freed heap memory, what freed it.
+// story returns an object's full name and, for memory that is gone, what freed it, or the end of its thread.
 func (b *builder) story(o trace.Object) string {
 	n := b.names.Name(o, 0, len(b.tr.Events))
 	s := n.Full()
+	if end := b.life[1]; o.Region() == trace.RegionStack && end >= 0 {
+		t := b.tr.Events[end].Thread
+		s += fmt.Sprintf("; %s (%s) ended at event %d", ThreadText(t), b.places.list[b.roles[t].place].Label, end)
+	}
 	if n.Alloc >= 0 && n.Alloc < len(b.tr.Allocs) {
 		switch i := b.tr.Allocs[n.Alloc].Freed; {
 		case i < 0 || i >= len(b.tr.Events):

@@ -60,7 +60,7 @@ func TestDamagedDebugInfo(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Reading an intact file takes milliseconds.
-			endless := time.AfterFunc(5*time.Minute, func() { panic(fmt.Sprintf("%s with bytes of %s changed takes for ever", b, s.Name)) })
+			endless := time.AfterFunc(5*time.Minute, func() { panic(fmt.Sprintf("%s with bytes of %s changed takes more than 5 minutes", b, s.Name)) })
 			ask(damaged)
 			endless.Stop()
 		}

@@ -147,7 +147,7 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
     t->pend.flags = hooks(op, pc);
     hd_point(t);
     if (HD_UNLIKELY(hd_injectable || hd_inject_open) && hd.values) fault(t, addr, size, op);
-    if (addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED)
+    if (hd_freed(addr))
       hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
     if (op == HD_OP_READ) {
       uint64_t v = load((void *)addr, (uint32_t)size);
@@ -167,13 +167,14 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
   if (hd.accesses) profile(t, addr, (uint32_t)size, op, pc);
 }
 
+// Without a call; in doubt it is true, and bad decides.
 static inline bool freed(uint64_t addr) {
-  return HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED);
+  return HD_UNLIKELY((addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED) || addr - hd_gone_lo < hd_gone_size);
 }
 static inline bool is_range(uint16_t op) { return op == HD_OP_READ_RANGE || op == HD_OP_WRITE_RANGE; }
 
 static HD_COLD void bad(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
-  hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
+  if (hd_active() && hd_freed(addr)) hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
 }
 
 // Handles an access of a watched execution whose step is not remembered (shadow.h).

@@ -55,8 +55,7 @@ static inline struct hd_thread *before(uint16_t op, const volatile void *p, uint
   t->pend.flags = (uint16_t)(HD_EV_ATOMIC | (order & 7) << 4);
   hd_point(t);
   uint64_t addr = (uint64_t)p;
-  if (HD_UNLIKELY(addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED))
-    hd_heap_bad_access(addr, size, op != HD_OP_ATOMIC_LOAD, pc);
+  if (HD_UNLIKELY(hd_freed(addr))) hd_heap_bad_access(addr, size, op != HD_OP_ATOMIC_LOAD, pc);
   ordered(t, order, pc);
   return t;
 }

@@ -210,16 +210,20 @@ void hd_heap_free(void *p, uint64_t pc) {
   while (heap.bytes > QUARANTINE_BYTES && heap.head != heap.tail) release_oldest();
 }
 
+void hd_gone_event(uint64_t p, uint32_t size, bool write, uint64_t pc) {
+  if (hd.open || !hd.record || (hd.watcher && !hd.accesses)) return; // at a scheduling point, hd_commit_failed sends it
+  static const uint16_t ops[2][2] = { { HD_OP_READ_RANGE, HD_OP_READ }, { HD_OP_WRITE_RANGE, HD_OP_WRITE } };
+  hd_profiles(); // it is sent in any case
+  hd_pend(hd.cur, ops[write][size <= 16 && !(size & (size - 1))], pc, p);
+  hd.cur->pend.size = size;
+  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+  hd_event(hd.cur, 0, -1, HD_EV_NODECISION);
+  hd_event_forget(); // it never happens
+}
+
 void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc) {
-  if (!hd.open && hd.record && (hd.accesses || !hd.watcher)) { // a scheduling point is sent by hd_commit_failed
-    static const uint16_t ops[2][2] = { { HD_OP_READ_RANGE, HD_OP_READ }, { HD_OP_WRITE_RANGE, HD_OP_WRITE } };
-    hd_profiles(); // it is sent in any case
-    hd_pend(hd.cur, ops[write][size <= 16 && !(size & (size - 1))], pc, a);
-    hd.cur->pend.size = size;
-    for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
-    hd_event(hd.cur, 0, -1, HD_EV_NODECISION);
-    hd_event_forget(); // it never happens
-  }
+  hd_gone_event(a, size, write, pc);
+  if (!hd_heap_owns(a)) hd_gone_use(a, pc, write ? "write to" : "read of");
   uint64_t off = block_of(a - hd_heap_base);
   hd_misuse(pc, off ? hd_heap_base + off : a, write ? "write to freed memory" : "read of freed memory");
 }

@@ -4,6 +4,7 @@
 #include "core/outcome.h"
 #include "core/program_memory.h"
 #include "core/run.h"
+#include "memory/thread_memory.h"
 
 void *hd_heap_alloc(uint64_t size, uint64_t align, uint64_t pc);
 void hd_heap_free(void *p, uint64_t pc);
@@ -16,13 +17,17 @@ void hd_heap_begin(void);               // called when an execution begins
 void hd_heap_save(void);
 void hd_heap_restore(bool faulted);
 void hd_heap_open_all(void); // called before a limit on data, which would keep the heap from growing
-HD_COLD void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc);
+// Sends the event of a use of memory that hd_freed reports, which ends the execution.
+HD_COLD void hd_gone_event(uint64_t p, uint32_t size, bool write, uint64_t pc);
+// Ends the execution with the access to memory that hd_freed reports.
+_Noreturn HD_COLD void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc);
 #define HD_HEAP_BASE 0x200000000000ull
 extern HD_OWN uint8_t *hd_heap_shadow; // a byte for each 16 bytes: HD_SH_*
 enum { HD_SH_NONE = 0, HD_SH_LIVE = 1, HD_SH_FREED = 2, HD_SH_HEADER = 3 };
+// Whether the memory at p is gone: freed, or of a thread that has ended.
 static inline bool hd_freed(uint64_t p) {
   uint64_t off = p - hd_heap_base;
-  return off < hd_heap_used && HD_UNLIKELY(hd_heap_shadow[off >> 4] == HD_SH_FREED);
+  return HD_UNLIKELY(off < hd_heap_used && hd_heap_shadow[off >> 4] == HD_SH_FREED) || hd_thread_gone(p);
 }
 
 // ---- malloc.c

@@ -7,9 +7,12 @@
 #include "core/virtual_time.h"
 #include "memory/heap.h"
 
-// Using an object in freed memory is a use after free, whatever its contents.
+// Using an object in memory that is gone is misuse, whatever its contents.
 static inline void hd_check_live(const void *p, uint64_t pc) {
-  if (hd_freed((uint64_t)p)) hd_misuse(pc, (uint64_t)p, "use of a synchronisation object in freed memory");
+  if (HD_LIKELY(!hd_freed((uint64_t)p))) return;
+  hd_gone_event((uint64_t)p, 1, false, pc);
+  if (hd_thread_gone((uint64_t)p)) hd_gone_use((uint64_t)p, pc, "use of a synchronisation object in");
+  hd_misuse(pc, (uint64_t)p, "use of a synchronisation object in freed memory");
 }
 
 // ---- mutex.c; objects by address

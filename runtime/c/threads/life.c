@@ -25,6 +25,7 @@
 #include "core/threads.h"
 #include "core/virtual_time.h"
 #include "memory/access.h"
+#include "memory/thread_memory.h"
 #include "signals/signals.h"
 #include "threads/threads.h"
 
@@ -57,6 +58,7 @@ static _Noreturn void finish(struct hd_thread *t) {
   if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
   hd_progress(t);
   hd_update((uint64_t)t);
+  hd_thread_memory_ends(t);
   if (t->detached) hd_slot_retire(t);
   hd_thread_leave();
 }
