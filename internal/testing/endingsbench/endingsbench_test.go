@@ -23,6 +23,7 @@ func TestMistakes(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{"-families=nothing", `no such family or style`},
 		{"-programs=0", "want at least one program"},
+		{"-which=some", `invalid -which "some"`},
 		{"ring", `unexpected argument "ring": name families with -families`},
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], test.args)

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/testing/bench"
@@ -29,6 +30,7 @@ type settings struct {
 	Time      time.Duration    `json:"time_ns"` // of each search
 	Native    int              `json:"native"`
 	Batch     int              `json:"batch"`
+	Which     string           `json:"which"`
 	Only      int              `json:"-"`
 	Options   []string         `json:"options"` // of heddle find
 }
@@ -46,6 +48,7 @@ func main() {
 	flag.DurationVar(&s.Time, "time", time.Minute, "end a search after this long")
 	flag.IntVar(&s.Native, "native", 0, "also run each correct program this many `times` without heddle; it must end as it should")
 	flag.IntVar(&s.Batch, "batch", 40, "compile this many programs at a time")
+	flag.StringVar(&s.Which, "which", "all", "search `programs` of this kind: all, correct, buggy")
 	flag.IntVar(&s.Only, "only", -1, "search only the program with this `number`, and print its source")
 	options := flag.String("options", "", "further `options` of heddle find, separated by commas")
 	asJSON := flag.Bool("json", false, "print JSON")
@@ -57,6 +60,8 @@ func main() {
 		err = fmt.Errorf("unexpected argument %q: name families with -families", flag.Arg(0))
 	case s.Programs < 1 || s.Runs < 1 || s.Batch < 1 || s.Time <= 0 || len(s.Compilers) == 0 || s.Only >= s.Programs:
 		err = errors.New("want at least one program, one execution and one compiler, and a time limit")
+	case !slices.Contains([]string{"all", "correct", "buggy"}, s.Which):
+		err = fmt.Errorf("invalid -which %q: want all, correct or buggy", s.Which)
 	default:
 		err = measureAll(context.Background(), s, *asJSON)
 	}
@@ -80,12 +85,15 @@ func measureAll(ctx context.Context, s settings, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	numbered := make([]numberedProgram, len(programs))
+	var numbered []numberedProgram
 	for i, p := range programs {
-		numbered[i] = numberedProgram{i, p}
-	}
-	if s.Only >= 0 {
-		numbered = numbered[s.Only : s.Only+1]
+		kind := "buggy"
+		if p.Verdict == handmade.Correct {
+			kind = "correct"
+		}
+		if i == s.Only || s.Only < 0 && (s.Which == "all" || s.Which == kind) {
+			numbered = append(numbered, numberedProgram{i, p})
+		}
 	}
 	rows := make([]row, 0, len(programs))
 	for n, b := range batches(numbered, &s) {

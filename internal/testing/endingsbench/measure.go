@@ -131,7 +131,7 @@ func (b *batch) measure(ctx context.Context, s *settings, dir string) (rows []ro
 			args = []string{strconv.Itoa(i)}
 		}
 		r := row{Number: p.number, Family: p.program.Family, Bug: p.program.Bug, Program: p.program.String(), Compiler: b.compiler}
-		if p.program.Verdict == handmade.Correct {
+		if p.program.Verdict == handmade.Correct && !p.program.Starves {
 			if r.Message = runNative(ctx, s.Native, native, args); r.Message != "" {
 				r.Verdict = notNative
 			}

@@ -4,7 +4,7 @@ package handmade
 var families = append(lockFamilies(),
 	family{"two locks", []string{"opposite orders", "tried and not let go"}, twoLocks, 2, 2, 3},
 	family{"handshake", []string{"an answer cleared too late"}, handshake, 1, 2, 2},
-	family{"turns", []string{"a turn passed on twice"}, turns, 1, 2, 3},
+	family{"turns", []string{"a turn passed on twice"}, turns, 0, 2, 3},
 	family{"barrier", []string{"released before it is reset", "a lost decrement", "without a sense"}, barrier, 3, 2, 3},
 	family{"latch that counts down", []string{"a lost decrement", "a wake-up before the count", "asleep on another value"}, countDown, 3, 2, 3},
 	family{"event", []string{"a wake-up before the event", "asleep on another value"}, event, 2, 2, 3},
@@ -218,7 +218,7 @@ func event(g *gen, bug string) {
 // readersWriters has one writer and readers under a lock made of a latch and two words.
 func readersWriters(g *gen, bug string) {
 	latch, grab, drop := g.latch()
-	inside := g.pick("", "yield();", "nap();")
+	inside := g.inside()
 	leave := grab + "store(readers, load(readers) - 1); " + drop
 	stay := ""
 	switch bug {

@@ -138,21 +138,22 @@ var lockKinds = []lockKind{
 	}},
 	{"gate with a latch", 8, false, func(g *gen, broken bool) string {
 		latch, grab, drop := g.latch()
-		inside := g.pick("", "yield();", "nap();", "pause();")
+		inside := g.inside()
 		check := grab + " if (!load(shut$)) { store(shut$, 1); " + drop + " return; } " + inside + drop
 		if broken {
 			check = grab + " int closed = load(shut$); " + drop + " if (!closed) { store(shut$, 1); return; }"
 		}
-		loop := "for (;;) { " + check + " }"
+		loop := g.forever(check)
 		if g.IntN(2) == 0 {
-			loop = g.forever(check)
+			loop = "for (;;) { " + check + " }"
+			g.starves = true
 		}
 		return latch + `atom shut$; void prepare$() { }
 		void acquire$(int me) { ` + loop + ` }
 		void release$(int me) { ` + grab + ` store(shut$, 0); ` + drop + ` }`
 	}},
 	{"semaphore of a mutex", 8, false, func(g *gen, broken bool) string {
-		inside := g.pick("", "", "yield();", "nap();")
+		inside := g.inside()
 		check := "lock(m$); if (count$ > 0) { count$ = count$ - 1; unlock(m$); return; } " + inside + " unlock(m$);"
 		if broken {
 			check = "lock(m$); int c = count$; unlock(m$); if (c > 0) { lock(m$); count$ = c - 1; unlock(m$); return; }"
@@ -181,6 +182,13 @@ func (g *gen) latch() (text, grab, drop string) {
 		return "atom latch$; void take$() { while (!cas(latch$, 0, 1)) { } } ", " take$(); ", " store(latch$, 0); "
 	}
 	return "atom latch$; void take$() { " + g.until("xchg(latch$, 1) == 0") + " } ", " take$(); ", " store(latch$, 0); "
+}
+
+// inside returns what a thread does that finds a gate shut, before it lets go of the latch.
+func (g *gen) inside() string {
+	s := g.pick("", "", "yield();", "nap();", "pause();")
+	g.starves = g.starves || s != ""
+	return s
 }
 
 // named gives a lock's text its name.

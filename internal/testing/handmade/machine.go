@@ -8,6 +8,10 @@ import (
 // deadline is that of late, in virtual ns.
 const deadline = 50_000_000
 
+// quiet is how many plain accesses without another operation are a quiet stretch. No program has as many that
+// tell it something.
+const quiet = 100
+
 // Simulated returns the program for the simulated machine. Its futexes are made of a mutex and a condition
 // variable each.
 func (p *Program) Simulated() (simprog.Program, error) {
@@ -63,9 +67,15 @@ type machine struct {
 
 // run interprets a thread's code.
 func (m *machine) run(t *simprog.Thread, c *code, r []int32) {
+	plain := 0 // accesses in a row
 	for pc := 0; ; pc++ {
 		pc = c.local(pc, r)
 		i := &c.instrs[pc]
+		if plain++; i.op != opRead && i.op != opWrite {
+			plain = 0
+		} else if plain%quiet == 0 {
+			t.At(place(i.pos, 1)).Waits()
+		}
 		var v simulated
 		if i.size > 0 {
 			k := i.base

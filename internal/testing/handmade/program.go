@@ -28,6 +28,9 @@ type Program struct {
 	Rounds  int
 	Style   Style
 	Text    string // in the package's language
+	// Starves reports that a thread lets go of a latch only to take it again at once. It keeps others out for long
+	// where locks are not fair, as those of Linux are not.
+	Starves bool
 
 	unit *unit
 }
@@ -124,6 +127,7 @@ type gen struct {
 	small   bool
 	workers int
 	rounds  int
+	starves bool
 	text    strings.Builder
 }
 
@@ -142,7 +146,7 @@ func (g *gen) program(f family, buggy bool, turn int) *Program {
 		g.rounds = max(g.rounds, 2)
 	}
 	f.write(g, p.Bug)
-	p.Workers, p.Rounds = g.workers, g.rounds
+	p.Workers, p.Rounds, p.Starves = g.workers, g.rounds, g.starves
 	p.Text = indent(strings.NewReplacer("$N", fmt.Sprint(g.workers), "$R", fmt.Sprint(g.rounds)).Replace(g.text.String()))
 	return p
 }

@@ -46,14 +46,21 @@ func (x *execution) quietEnds(t *Thread) bool {
 
 // Await reads w, plainly, until its value is that: a quiet stretch from one yield to the next.
 func (t *Thread) Await(w *Word, value int64) {
-	const weight = 4 // of a stretch, in observations
 	at := t.site()
 	for w.value != value {
-		t.quiet = true
-		t.x.time += abi.Quiet
-		if t.x.waste(t, weight, false); t.x.over {
-			t.pause()
-		}
-		t.do(operation{op: trace.OpYield, site: at, forced: true})
+		t.waits(at)
 	}
+}
+
+// Waits ends a quiet stretch of accesses that told the thread only what it knew.
+func (t *Thread) Waits() { t.waits(t.site()) }
+
+func (t *Thread) waits(at trace.Site) {
+	const weight = 4 // of a stretch, in observations
+	t.quiet = true
+	t.x.time += abi.Quiet
+	if t.x.waste(t, weight, false); t.x.over {
+		t.pause()
+	}
+	t.do(operation{op: trace.OpYield, site: at, forced: true})
 }
