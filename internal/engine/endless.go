@@ -42,7 +42,8 @@ type continuation struct {
 func cutByWatchdog(e *trace.Ending) bool { return strings.HasPrefix(e.Message, trace.CutByWatchdog) }
 
 // continued decides about an execution of p that did not end.
-func continued(ctx context.Context, t target.Target, run schedule.Executor, p schedule.Plan, o *schedule.Outcome) (c continuation, err error) {
+func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedule.Outcome) (c continuation, err error) {
+	run := t.Run
 	p.Repeat, p.Stop, p.Record, p.Watch, p.Watcher, p.Accesses, p.Values = 1, false, false, false, nil, false, false
 	fairly := func(at, steps int, seed uint64) schedule.Plan {
 		q := p
@@ -149,7 +150,7 @@ func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error
 	if at := c.outcome.FairAt; at > 0 && at <= len(script) {
 		p.FairAfter = at
 	}
-	p.Holds, p.Timeouts, p.Spurious = nil, hasTimeouts(c.outcome.Trace), p.Spurious
+	p.Holds, p.Timeouts = nil, hasTimeouts(c.outcome.Trace)
 	p.MaxSteps = len(script) + 1 + keptTurns*8*max(1, ready(&c.outcome.Ending))
 	o, err := run(ctx, p)
 	if err != nil {
@@ -169,7 +170,14 @@ func hasTimeouts(t *trace.Trace) bool {
 // names say how messages name places and objects.
 type names struct {
 	where  func(s trace.Site, calls []trace.Site) string
-	object func(t *trace.Trace, o trace.Object, size uint32, at int) string
+	object func(t *trace.Trace, o trace.Object, size uint32, at int) string // nil for objectText
+}
+
+func (n *names) of(t *trace.Trace, w *waiting.Wait, at int) string {
+	if n.object == nil {
+		return objectText(t, w.Object)
+	}
+	return n.object(t, w.Object, w.Size, at)
 }
 
 // told makes the ending of a recording that of a hang or livelock: with the place of each thread's loop, which does not depend
@@ -211,7 +219,7 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 		}
 		text := fmt.Sprintf("T%d %s", w.Thread, looksAt(w))
 		if w.Object != 0 {
-			text += " " + n.object(t, w.Object, w.Size, max(last, 0))
+			text += " " + n.of(t, &w, max(last, 0))
 		}
 		text += " at " + n.where(w.Site, calls) + " again and again"
 		if since >= 0 {
@@ -229,7 +237,7 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 	case v.Kind == trace.Livelock:
 		e.Message = strings.Join(parts, "; ") + ": the threads run, and their states recur"
 	case len(parts) == 1:
-		e.Message = parts[0] + ", and no thread that is left changes it"
+		e.Message = parts[0] + ", and no other thread that is left changes it"
 	default:
 		e.Message = strings.Join(parts, "; ") + ", and no thread that is left changes what they wait for"
 	}
@@ -237,6 +245,9 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 
 // looksAt returns the verb for what a thread does again and again.
 func looksAt(w waiting.Wait) string {
+	if w.Alone {
+		return "changes and restores"
+	}
 	switch ops.Of(w.Op).Does {
 	case ops.Read, ops.AtomicRead:
 		return "reads"
@@ -244,6 +255,9 @@ func looksAt(w waiting.Wait) string {
 		return "tries to change"
 	case ops.Acquire, ops.AcquireShared, ops.Down:
 		return "tries to take"
+	}
+	if w.Op == trace.OpYield {
+		return "reads" // between two points (runtime/c/core/computation.c)
 	}
 	return "looks at"
 }
@@ -263,7 +277,7 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 		s.unfinished(&f.outcome)
 		return false, nil
 	}
-	c, err := continued(ctx, s.target, s.target.Run, f.plan, &f.outcome)
+	c, err := continued(ctx, s.target, f.plan, &f.outcome)
 	switch {
 	case err != nil && outOfTime(ctx):
 		s.unfinished(&f.outcome)
@@ -341,12 +355,7 @@ func (s *search) loops(e *trace.Ending) string {
 }
 
 func (s *search) names() names {
-	return names{s.caller, func(t *trace.Trace, o trace.Object, size uint32, at int) string {
-		if s.opts.Objects != nil {
-			return s.opts.Objects(t, o, size, at)
-		}
-		return objectText(t, o)
-	}}
+	return names{s.caller, s.opts.Objects}
 }
 
 // A candidate of the simplification of a hang goes on after its script for looseSteps under the fair policy, which makes few switches,
@@ -356,6 +365,13 @@ const (
 	looseSteps = 64
 	tightSteps = 600
 )
+
+// remains reports whether a recorded hang or livelock is one under other fair schedules, too.
+func remains(ctx context.Context, t target.Target, recorded *trace.Trace) (bool, error) {
+	p := replayPlan(recorded)
+	c, err := continued(ctx, t, p, &schedule.Outcome{Points: len(p.Script) + 1})
+	return c.kind == trace.Hang || c.kind == trace.Livelock, err
+}
 
 // endless reports whether the verdict is to recognise a hang or livelock.
 func (v *verdict) endless() bool {
@@ -395,7 +411,7 @@ func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 			return
 		}
 		trim(o.Trace, w.From+keptTurns*8*max(1, ready(e)))
-		told(o.Trace, &w, names{v.where, func(t *trace.Trace, o trace.Object, _ uint32, _ int) string { return objectText(t, o) }})
+		told(o.Trace, &w, names{v.where, v.objects})
 		*e = o.Trace.Ending
 	}
 	o.Trace.Ending = *e

@@ -42,7 +42,8 @@ type verdict struct {
 	// anyEnding makes an execution that failed in another way a race, too, if its accesses race. It
 	// is for executions whose failure was set aside, and for repeating them.
 	anyEnding bool
-	where     func(s trace.Site, calls []trace.Site) string // for the message
+	where     func(s trace.Site, calls []trace.Site) string                    // for the message
+	objects   func(t *trace.Trace, o trace.Object, size uint32, at int) string // likewise; nil for objectText
 }
 
 // verdictOf returns the oracle under which a recording was made. locate and named are as for caller.

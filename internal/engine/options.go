@@ -158,6 +158,8 @@ type SimplifyOptions struct {
 	// Patience ends the search when long executions gain nothing, as tinertia.Options.Patience.
 	Patience int
 	MaxSteps int // step budget of an execution; 0 means the target's default
+	// Objects is like Options.Objects.
+	Objects func(t *trace.Trace, o trace.Object, size uint32, at int) string
 	// Processes is how many targets of the program execute candidates at once, if the target is a
 	// target.Replicator and simplification takes long; 0 means 1. The result does not depend on it.
 	Processes int

@@ -44,6 +44,7 @@ func simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	began := time.Now()
 	same := func(e trace.Ending) bool { return goal.Same(finding.Of(e, t.Modules())) }
 	oracle := verdictOf(recorded, opts.Locate, opts.Where)
+	oracle.objects = opts.Objects
 	if oracle.anyEnding, err = fails(bounded, t, oracle, recorded); err != nil {
 		return nil, err
 	}
@@ -113,6 +114,11 @@ func simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 		defer cancel()
 		_, replayed := Replay(last, t, result)
 		s.Confirmed = replayed == nil
+		if oracle.endless() && replayed == nil {
+			if lasts, err := remains(last, t, result); err == nil && !lasts {
+				return nil, fmt.Errorf("%w: the simplified execution goes on under a fair schedule", tinertia.ErrNotReproduced)
+			}
+		}
 		if replayed != nil && (last.Err() == nil || err == nil && !outOfTime(last)) {
 			err = replayed
 		}
@@ -236,7 +242,7 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 	}
 	opts := s.opts.Simplify
 	opts.MaxSteps = max(opts.MaxSteps, s.opts.MaxSteps)
-	opts.Where, opts.Locate = s.opts.Where, s.opts.Locate
+	opts.Where, opts.Locate, opts.Objects = s.opts.Where, s.opts.Locate, s.opts.Objects
 	s.share(&opts)
 	cost := trace.CostOf(t.Events)
 	s.tell(Simplifying, true, &cost, 0)

@@ -299,7 +299,7 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 		return err
 	}
 	opts := s.options.Explore
-	opts.Where, opts.Locate = names.Place, names.Locate
+	opts.Where, opts.Locate, opts.Objects = names.Place, names.Locate, names.Object
 	if !s.options.NoExplain {
 		opts.Why = names.Explain
 	}
