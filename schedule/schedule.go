@@ -133,7 +133,7 @@ type Plan struct {
 	ExpectStatus int32
 }
 
-// Never is no beginning of the fair phase, for Plan.FairAfter.
+// Never is the Plan.FairAfter of a plan without a fair phase.
 const Never = maxCount
 
 // AllAccesses is no bound for Plan.MaxAccesses.

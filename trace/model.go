@@ -384,7 +384,7 @@ func (k Kind) String() string {
 // Failed reports whether the kind is the program's failure (a possible finding).
 func (k Kind) Failed() bool { return k >= Assertion && k <= Exit || k >= Test && k <= Livelock }
 
-// Endless reports whether an execution of the kind was cut off because it did not end by itself.
+// Endless reports whether an execution of the kind was cut off because it did not come to its end.
 func (k Kind) Endless() bool { return k == Hang || k == Livelock || k == Unfinished }
 
 // Ending is how an execution ended, with what identifies the failure.

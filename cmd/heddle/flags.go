@@ -28,7 +28,7 @@ type watchdogFlag struct {
 	Watchdog time.Duration `default:"10s" help:"End an execution as unfinished, with the place of each thread, when it runs this long without reaching a scheduling point."`
 }
 
-// timeFlag bounds commands that otherwise end by themselves.
+// timeFlag bounds commands that otherwise run to their end.
 type timeFlag struct {
 	Time time.Duration `placeholder:"DURATION" help:"Take at most this long; what is known by then is printed. Otherwise there is no limit."`
 }

@@ -38,7 +38,7 @@ type recordCommand struct {
 
 func (c *recordCommand) Help() string {
 	return `Runs the program once, under one schedule, and writes the trace, however it ends. Ends with
-1 if the execution failed, and with 3 if it did not end by itself: then the trace says how far it came.`
+1 if the execution failed, and with 3 if heddle had to end it: then the trace says how far it came.`
 }
 
 type recordJSON struct {

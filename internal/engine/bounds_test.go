@@ -58,7 +58,7 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// TestCutShort: an execution that runs when the time is over counts if it is the only one, or has gone on for far longer than the
+// TestCutShort: an execution that runs when the time limit is reached counts if it is the only one, or has gone on for far longer than the
 // others; a search with such an execution is not clean.
 func TestCutShort(t *testing.T) {
 	const limit = 50 * time.Millisecond

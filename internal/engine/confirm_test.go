@@ -87,7 +87,7 @@ func TestAnotherFailureIsNotTheSame(t *testing.T) {
 	}
 }
 
-// TestUnfinishedByTheWatchdog: an execution that the watchdog ended is no finding, and the search goes on, but is not clean.
+// TestUnfinishedByTheWatchdog: an execution that the watchdog ended is not a finding, and the search goes on, but is not clean.
 func TestUnfinishedByTheWatchdog(t *testing.T) {
 	target := &meddler{Target: simprog.New(simprog.LockedUpdate(2)), after: func(p *schedule.Plan, o *schedule.Outcome) {
 		if p.Seed == 13 {

@@ -181,7 +181,7 @@ func (n *names) of(t *trace.Trace, w *waiting.Wait, at int) string {
 }
 
 // told makes the ending of a recording that of a hang or livelock: with the place of each thread's loop, which does not depend
-// on where in the loop the execution was cut off, and a message that says who waits for what.
+// on where in the loop the execution was cut off, and a message that names each waiting thread and what it waits for.
 func told(t *trace.Trace, v *waiting.Verdict, n names) {
 	e := &t.Ending
 	e.Kind = v.Kind
@@ -360,7 +360,7 @@ func (s *search) names() names {
 
 // A candidate of the simplification of a hang goes on after its script for looseSteps under the fair policy, which makes few switches,
 // and then under a strongly fair schedule, in which the threads must do nothing new: a schedule that only starves a thread
-// is no hang.
+// is not a hang.
 const (
 	looseSteps = 64
 	tightSteps = 600

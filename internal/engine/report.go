@@ -76,7 +76,7 @@ type Report struct {
 	// NotReproduced counts failures that did not reproduce when their plan was run again or their
 	// trace replayed. They are not findings; Notes describes the first few.
 	NotReproduced int `json:"notReproduced"`
-	// Unfinished are executions, counted among Executions, that heddle ended before they were over; nil if there were none.
+	// Unfinished are executions, counted among Executions, that heddle ended before they were over; nil without any.
 	Unfinished *UnfinishedExecutions `json:"unfinished,omitempty"`
 	Notes      []string              `json:"notes,omitempty"`
 

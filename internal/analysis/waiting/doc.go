@@ -3,7 +3,7 @@
 //
 // It looks at the events of an execution's fair phase (docs/scheduler.md), accesses included where the target records
 // them. What a thread does in an event is its *act*: operation, instruction, object, and the values that it
-// read and wrote. The lengths of sleeps and what clocks say are no part of it. A thread *repeats* itself if all
+// read and wrote. The lengths of sleeps and what clocks say do not belong to it. A thread *repeats* itself if all
 // its acts from some event on occurred before it. A thread that waits in a loop does, whatever it does there: it
 // takes a lock to look, counts itself in and out, or reads a hundred flags. A thread that gets on does not: it comes to other
 // instructions, or its values change.

@@ -130,9 +130,9 @@ func Examine(t *trace.Trace, from int) Verdict {
 func actOf(e *trace.Event) act {
 	a := act{place: place{e.Op, e.Site, e.Object}, value: e.Value, aux: e.Aux, result: e.Result}
 	switch spec := ops.Of(e.Op); {
-	case e.Op == trace.OpSleep, e.Op == trace.OpGsleep, e.Op == trace.OpYield && e.Object == 0, spec.Of == ops.Timer:
+	case spec.Blocks == ops.UntilTime, spec.Does == ops.Sleep, e.Op == trace.OpYield && e.Object == 0, spec.Of == ops.Timer:
 		a.value, a.aux = 0, 0
-	case e.Op == trace.OpMalloc, e.Op == trace.OpFree:
+	case spec.Of == ops.Block:
 		a.object = 0 // each block has a name of its own
 	}
 	return a

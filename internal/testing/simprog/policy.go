@@ -300,7 +300,7 @@ func (p *policy) dueTimer(can []*Thread) *Thread {
 	return nil
 }
 
-// stronglyFair leaves the running thread now and then, half of the time for the thread that has acted
+// stronglyFair leaves the running thread at random, half of the time for the thread that has acted
 // longest ago.
 func (p *policy) stronglyFair(can []*Thread) *Thread {
 	x, current := p.x, p.x.current

@@ -1,5 +1,5 @@
 // alone.h: what hooks tell in a process that has one thread and is not scheduled: the child of a fork beside other
-// threads (process/child.c). A thread that waits there for what no other can do waits for ever.
+// threads (process/child.c). A thread that waits there for what no other can do waits forever.
 #ifndef HD_CORE_ALONE_H
 #define HD_CORE_ALONE_H
 #include "core/base.h"

@@ -7,7 +7,7 @@ _Noreturn void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t ob
 void hd_foretell(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object); // the outcome if reporting it goes wrong
 _Noreturn void hd_unfinished(uint64_t pc, uint64_t object); // the step budget is exhausted
 _Noreturn HD_COLD void hd_cut(uint64_t pc, uint64_t object); // the controller asked to end the execution
-// A child process waits for ever: the process'th child, forked by a thread, at pc with an operation on an object whose
+// A child process waits forever: the process'th child, forked by a thread, at pc with an operation on an object whose
 // holder it does not have (1 + its number, 0: unknown). calls is its stack.
 _Noreturn HD_COLD void hd_end_child(uint32_t process, uint32_t thread, uint16_t op, uint32_t holder, uint64_t pc, uint64_t object, const uint64_t *calls, uint32_t ncalls);
 _Noreturn HD_COLD void hd_misuse(uint64_t pc, uint64_t object, const char *msg);

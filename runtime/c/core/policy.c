@@ -22,8 +22,8 @@
 // ones. RANDOM is fair with probability 1. A thread that does not yield but runs alone for
 // HD_QUANTUM points counts as yielding, because it may poll in a way that the runtime does not
 // recognise. An enabled thread that has waited for HD_STARVED points, perhaps because it is held, takes
-// precedence. A thread may be enabled only now and then, between an unlock and the next lock of another thread. So decisions are
-// strongly fair (choose_strongly) in a window now and then, and from the beginning of the fair phase on.
+// precedence. A thread may be enabled only for moments, between an unlock and the next lock of another thread. So decisions are
+// strongly fair (choose_strongly) in the fair windows, and from the beginning of the fair phase on.
 #include "core/holds.h"
 #include "core/modules.h"
 #include "core/interrupts.h"
@@ -191,7 +191,7 @@ static uint32_t next_after(uint32_t i) {
 }
 
 // Returns a timer whose time has come: it fires first, but not twice in a row, so that a short period
-// starves no thread. -1 if there is none.
+// starves no thread. Returns -1 without one.
 static int32_t due_timer(void) {
   if (HD_UNLIKELY(hd.ntimers))
     for (uint32_t i = 0; i < hd.nthreads; i++)

@@ -88,7 +88,7 @@ static void blocked(uint16_t op, const volatile void *what, uint32_t holder, boo
   else stuck(op, what, holder, 0);
 }
 
-// Waits a little for an object to become free; false: the time is over.
+// Waits a little for an object to become free; false: the time has passed.
 static bool blocked_until(clockid_t clock, const struct timespec *until) {
   struct timespec now;
   hd_sys(SYS_clock_gettime, clock, &now, 0);

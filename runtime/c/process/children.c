@@ -192,7 +192,7 @@ static int do_fork(const char *what, uint64_t pc, int (*real)(void)) {
   uint32_t i = (uint32_t)t->fork.number - FIRST;
   child[i].pid = pid;
   if (pid > 0) return t->fork.number;
-  child[i].waited = true; // there is none
+  child[i].waited = true; // the fork failed
   return -1;
 }
 

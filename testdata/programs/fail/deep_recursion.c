@@ -1,4 +1,4 @@
-// heddle: A list that another thread has made circular is freed by recursion, which uses up the stack.
+// heddle: A list that another thread has made circular is freed by recursion, which exhausts the stack.
 // kind: signal
 // finding: length
 // minimum: switches=1 preemptions=1
