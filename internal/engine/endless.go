@@ -150,6 +150,7 @@ func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error
 	if at := c.outcome.FairAt; at > 0 && at <= len(script) {
 		p.FairAfter = at
 	}
+	p.Points = p.Sites() // those of the holds are scheduling points of the script, too
 	p.Holds, p.Timeouts = nil, hasTimeouts(c.outcome.Trace)
 	p.MaxSteps = len(script) + 1 + keptTurns*8*max(1, ready(&c.outcome.Ending))
 	o, err := run(ctx, p)
