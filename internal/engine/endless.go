@@ -386,7 +386,11 @@ func (v *verdict) preparedEndless(p *schedule.Plan) {
 	n := len(p.Script)
 	loose := looseSteps + 16*len(v.like.Waiters)
 	p.FairAfter = n + loose
-	p.MaxSteps = 2*n + loose + max(tightSteps*max(1, ready(v.like)), 2*n)
+	tight := tightSteps
+	if slices.ContainsFunc(v.like.Waiters, func(w trace.Waiter) bool { return w.Op == trace.OpYield && w.Ready }) {
+		tight /= 10 // a point is a long stretch of the same reads (runtime/c/core/computation.c)
+	}
+	p.MaxSteps = 2*n + loose + max(tight*max(1, ready(v.like)), 2*n)
 }
 
 // judgeEndless decides whether an execution that did not end is a hang or livelock.
