@@ -186,10 +186,16 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 	e := &t.Ending
 	e.Kind = v.Kind
 	e.Waiters = slices.Clone(e.Waiters)
+	begin := 0 // the event after v.From decisions
+	for n := 0; begin < len(t.Events) && n < v.From; begin++ {
+		if t.Events[begin].Flags&trace.FlagNoDecision == 0 {
+			n++
+		}
+	}
 	var parts []string
 	for k, w := range v.Waits {
 		last, since := -1, -1 // the loop's last look, and the first of the looks that told the same
-		for i := len(t.Events) - 1; i >= 0; i-- {
+		for i := len(t.Events) - 1; i >= 0 && (i >= begin || !w.Changing); i-- {
 			x := &t.Events[i]
 			if x.Thread != w.Thread || x.Op != w.Op || x.Site != w.Site || x.Object != w.Object {
 				continue
@@ -404,9 +410,6 @@ func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 		*e = withOutput(*v.like, e)
 	} else {
 		w := waiting.Examine(o.Trace, 0)
-		if w.Kind != trace.Unfinished {
-			w = waiting.Examine(o.Trace, w.From)
-		}
 		if w.Kind == trace.Unfinished || o.FairAt > 0 && w.From > o.FairAt {
 			if e.Kind == trace.Hang && e.Message == trace.NoProgress {
 				return
