@@ -29,6 +29,7 @@ var navigation = []Topic{
 		{"docs/findings/fatal-error.md", "Fatal error"},
 		{"docs/findings/deadlock.md", "Deadlock"},
 		{"docs/findings/hang.md", "Hang"},
+		{"docs/findings/livelock.md", "Livelock"},
 		{"docs/findings/test-failure.md", "Test failure"},
 		{"docs/findings/exit.md", "Exit status"},
 		{"docs/findings/wrong-output.md", "Wrong output"},

@@ -187,10 +187,16 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 	e := &t.Ending
 	e.Kind = v.Kind
 	e.Waiters = slices.Clone(e.Waiters)
+	begin := 0 // the event after v.From decisions
+	for n := 0; begin < len(t.Events) && n < v.From; begin++ {
+		if t.Events[begin].Flags&trace.FlagNoDecision == 0 {
+			n++
+		}
+	}
 	var parts []string
 	for k, w := range v.Waits {
 		last, since := -1, -1 // the loop's last look, and the first of the looks that told the same
-		for i := len(t.Events) - 1; i >= 0; i-- {
+		for i := len(t.Events) - 1; i >= 0 && (i >= begin || !w.Changing); i-- {
 			x := &t.Events[i]
 			if x.Thread != w.Thread || x.Op != w.Op || x.Site != w.Site || x.Object != w.Object {
 				continue
@@ -387,7 +393,11 @@ func (v *verdict) preparedEndless(p *schedule.Plan) {
 	n := len(p.Script)
 	loose := looseSteps + 16*len(v.like.Waiters)
 	p.FairAfter = n + loose
-	p.MaxSteps = 2*n + loose + max(tightSteps*max(1, ready(v.like)), 2*n)
+	tight := tightSteps
+	if slices.ContainsFunc(v.like.Waiters, func(w trace.Waiter) bool { return w.Op == trace.OpYield && w.Ready }) {
+		tight /= 10 // a point is a long stretch of the same reads (runtime/c/core/computation.c)
+	}
+	p.MaxSteps = 2*n + loose + max(tight*max(1, ready(v.like)), 2*n)
 }
 
 // judgeEndless decides whether an execution that did not end is a hang or livelock.
@@ -401,9 +411,6 @@ func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 		*e = withOutput(*v.like, e)
 	} else {
 		w := waiting.Examine(o.Trace, 0)
-		if w.Kind != trace.Unfinished {
-			w = waiting.Examine(o.Trace, w.From)
-		}
 		if w.Kind == trace.Unfinished || o.FairAt > 0 && w.From > o.FairAt {
 			if e.Kind == trace.Hang && e.Message == trace.NoProgress {
 				return

@@ -50,8 +50,8 @@ type act struct {
 const acts = 1 << 15
 
 type thread struct {
-	seen   map[act]int // the decision at which each act was first seen
-	fresh  int         // the decision at which the last one was
+	seen   map[act]int // the decision at which each act was last seen
+	fresh  int         // the decision at which one was seen for the first time last
 	events int         // since then
 	last   int         // the decision at which it acted last
 	sizes  map[place]uint32
@@ -65,8 +65,8 @@ type Recogniser struct {
 	decisions int
 	threads   []*thread
 	unseen    bool
-	// changed has the threads that changed an object, as a set of the lowest 64 thread numbers and one for the rest.
-	changed map[trace.Object]map[trace.ThreadID]struct{}
+	// changed has for each object the decision at which each thread last changed it.
+	changed map[trace.Object]map[trace.ThreadID]int
 }
 
 // New returns a recogniser that looks at events after so many scheduling decisions.
@@ -99,21 +99,22 @@ func (r *Recogniser) Event(e *trace.Event) {
 			t.over = true
 			return
 		}
-		t.seen[a], t.fresh, t.events = r.decisions, r.decisions, 0
+		t.fresh, t.events = r.decisions, 0
 		t.sizes[a.place] = e.Size
 	}
+	t.seen[a] = r.decisions
 	t.events++
 	t.last = r.decisions
 	if changes(e) {
 		if r.changed == nil {
-			r.changed = map[trace.Object]map[trace.ThreadID]struct{}{}
+			r.changed = map[trace.Object]map[trace.ThreadID]int{}
 		}
 		by := r.changed[e.Object]
 		if by == nil {
-			by = map[trace.ThreadID]struct{}{}
+			by = map[trace.ThreadID]int{}
 			r.changed[e.Object] = by
 		}
-		by[e.Thread] = struct{}{}
+		by[e.Thread] = r.decisions
 	}
 }
 
@@ -192,11 +193,17 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 	kind := trace.Hang
 	for _, id := range running {
 		t := r.threads[id]
-		turns := t.events / max(len(t.seen), 1)
+		recurring := 0
+		for _, last := range t.seen {
+			if last > v.From {
+				recurring++
+			}
+		}
+		turns := t.events / max(recurring, 1)
 		if v.Turns == 0 || turns < v.Turns {
 			v.Turns = turns
 		}
-		w, ok := r.wait(id, t)
+		w, ok := r.wait(id, t, v.From)
 		if !ok {
 			return v
 		}
@@ -211,11 +218,14 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 	return v
 }
 
-// wait returns what t looks at; ok is false if it looks at nothing.
-func (r *Recogniser) wait(id trace.ThreadID, t *thread) (w Wait, ok bool) {
+// wait returns what t looks at after so many decisions; ok is false if it looks at nothing.
+func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int) (w Wait, ok bool) {
 	values := map[place]int{} // the number of different acts at each place
 	own := map[place]bool{}   // t changes something there
-	for a := range t.seen {
+	for a, last := range t.seen {
+		if last <= from {
+			continue
+		}
 		values[a.place]++
 		own[a.place] = own[a.place] || ops.Of(a.op).Does == ops.Exchange && a.value != a.aux
 	}
@@ -228,13 +238,13 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread) (w Wait, ok bool) {
 		}
 		return 0
 	}
-	for a := range t.seen {
-		if !looks(a.place, a.result) {
+	for a, last := range t.seen {
+		if last <= from || !looks(a.place, a.result) {
 			continue
 		}
 		others := false
-		for by := range r.changed[a.object] {
-			others = others || by != id
+		for by, last := range r.changed[a.object] {
+			others = others || by != id && last > from
 		}
 		c := Wait{
 			Thread: id, Op: a.op, Site: a.site, Object: a.object, Size: t.sizes[a.place],

@@ -1,6 +1,7 @@
 package cprog
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/heddle-dev/heddle/schedule"
@@ -37,14 +38,14 @@ int main(void) {
 	for seed := range uint64(8) {
 		for _, p := range []schedule.Policy{schedule.Fair, schedule.Random, schedule.POS} {
 			o := run(t, tg, schedule.Plan{Policy: p, Seed: seed, Record: true, MaxSteps: 2000, Timeouts: seed%2 == 1})
-			if o.Ending.Kind != trace.Hang || o.Ending.Message != "step budget" {
+			if o.Ending.Kind != trace.Unfinished || o.Ending.Message != trace.CutBySteps {
 				t.Fatalf("%v %q", o.Ending.Kind, o.Ending.Message)
 			}
 			script := schedule.ScriptOf(o.Trace)
 			again := run(t, tg, schedule.Plan{
-				Mode: schedule.Strict, Script: script, Threads: o.Trace.Threads, Record: true, MaxSteps: len(script), Timeouts: seed%2 == 1,
+				Mode: schedule.Strict, Script: script, Threads: o.Trace.Threads, Record: true, MaxSteps: len(script), Timeouts: seed%2 == 1, FairAfter: cmp.Or(o.FairAt, schedule.Never),
 			})
-			if again.Ending.Kind != trace.Hang || again.Signature != o.Signature || len(again.Trace.Events) != len(o.Trace.Events) {
+			if again.Ending.Kind != trace.Unfinished || again.Signature != o.Signature || len(again.Trace.Events) != len(o.Trace.Events) {
 				t.Errorf("%v seed %d: %d events, replayed as %v with %d", p, seed, len(o.Trace.Events), again.Ending.Kind, len(again.Trace.Events))
 			}
 		}

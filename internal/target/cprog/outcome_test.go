@@ -82,7 +82,7 @@ int main(void) {
 		{name: "missing barrier", body: "pthread_barrier_init(&b, NULL, 2); pthread_barrier_wait(&b)", kind: trace.Deadlock},
 		{name: "missing post", body: "sem_init(&s, 0, 0); sem_wait(&s)", kind: trace.Deadlock},
 		{name: "spins forever", body: "while (!__atomic_load_n(&zero, __ATOMIC_RELAXED)) ;", kind: trace.Hang, message: "no progress"},
-		{name: "counts forever", body: "for (int x;;) __atomic_fetch_add(&x, 1, __ATOMIC_RELAXED)", kind: trace.Hang, message: "step budget"},
+		{name: "counts forever", body: "for (int x;;) __atomic_fetch_add(&x, 1, __ATOMIC_RELAXED)", kind: trace.Unfinished, message: trace.CutBySteps},
 		{name: "unlock not held", body: "pthread_mutex_unlock(&m)", kind: trace.Misuse, message: "unlock of a mutex that is not held"},
 		{name: "destroy locked", body: "pthread_mutex_lock(&m); pthread_mutex_destroy(&m)", kind: trace.Misuse, message: "destroy of a locked mutex"},
 		{name: "lock destroyed", body: "pthread_mutex_destroy(&m); pthread_mutex_lock(&m)", kind: trace.Misuse, message: "use of a destroyed mutex"},
@@ -149,7 +149,7 @@ func TestOutcomesBeforeSchedulingPoints(t *testing.T) {
 		body string
 		kind trace.Kind
 	}{
-		"computes":         {"for (;;) ;", trace.Hang},
+		"computes":         {"for (;;) ;", trace.Unfinished},
 		"returns":          {"return 3;", trace.Clean},
 		"aborts":           {"abort();", trace.Assertion},
 		"divides by zero":  {"volatile int zero = 0; return 100 / zero;", trace.Signal},
@@ -175,7 +175,7 @@ func TestOutcomesBeforeSchedulingPoints(t *testing.T) {
 			if err := trace.Validate(o.Trace); err != nil {
 				t.Error(err)
 			}
-			if len(o.Trace.Threads) == 0 || c.kind == trace.Hang && o.Ending.Site == 0 {
+			if len(o.Trace.Threads) == 0 || c.kind.Endless() && o.Ending.Site == 0 {
 				t.Errorf("%d threads, site %v", len(o.Trace.Threads), o.Ending.Site)
 			}
 		})

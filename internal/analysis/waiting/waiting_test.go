@@ -1,0 +1,104 @@
+package waiting
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// execution makes the recording of an execution whose threads take turns; each makes its acts in order, again and again. T0 is
+// blocked.
+func execution(decisions int, threads ...func(turn int) []trace.Event) *trace.Trace {
+	t := &trace.Trace{Ending: trace.Ending{Kind: trace.Unfinished, Waiters: []trace.Waiter{{Op: trace.OpThreadJoin, Holder: -1}}}}
+	t.Events = append(t.Events, trace.Event{Op: trace.OpThreadCreate, Site: 1})
+	for i := range threads {
+		t.Ending.Waiters = append(t.Ending.Waiters, trace.Waiter{Thread: trace.ThreadID(i + 1), Ready: true})
+	}
+	for turn := 0; len(t.Events) < decisions; turn++ {
+		for i, f := range threads {
+			for _, e := range f(turn) {
+				e.Thread = trace.ThreadID(i + 1)
+				t.Events = append(t.Events, e)
+			}
+		}
+	}
+	return t
+}
+
+func TestExamine(t *testing.T) {
+	object := func(n uint64) trace.Object { return trace.MakeObject(trace.RegionGlobal, 0, n) }
+	event := func(op trace.Op, site, on, value uint64) trace.Event {
+		return trace.Event{Op: op, Site: trace.MakeSite(0, site), Object: object(on), Value: value}
+	}
+	load := func(site, on, value uint64) trace.Event { return event(trace.OpAtomicLoad, site, on, value) }
+	store := func(site, on, value uint64) trace.Event { return event(trace.OpAtomicStore, site, on, value) }
+	add := func(site, on, old, value uint64) trace.Event {
+		e := event(trace.OpAtomicRmw, site, on, value)
+		e.Aux = old
+		return e
+	}
+	always := func(es ...trace.Event) func(int) []trace.Event { return func(int) []trace.Event { return es } }
+	busy := event(trace.OpMutexTrylock, 8, 4, 0)
+	busy.Result = int32(syscall.EBUSY)
+	for _, c := range []struct {
+		name    string
+		threads []func(int) []trace.Event
+		want    trace.Kind
+		site    uint64 // of T1's loop
+	}{
+		{"a flag", []func(int) []trace.Event{always(load(5, 1, 0))}, trace.Hang, 5},
+		{"under a lock", []func(int) []trace.Event{always(event(trace.OpMutexLock, 2, 3, 0), event(trace.OpRead, 5, 1, 0), event(trace.OpMutexUnlock, 3, 3, 0))}, trace.Hang, 5},
+		{"with a ticket", []func(int) []trace.Event{always(add(4, 2, 0, 1), load(5, 1, 0), add(6, 2, 1, 0))}, trace.Hang, 5},
+		{"only a ticket", []func(int) []trace.Event{always(add(4, 2, 1, 2), add(6, 2, 2, 1))}, trace.Hang, 4},
+		{"two flags", []func(int) []trace.Event{always(load(5, 1, 0), load(9, 7, 0)), always(load(6, 2, 0))}, trace.Hang, 5},
+		{"a lock that is tried", []func(int) []trace.Event{always(busy)}, trace.Hang, 8},
+		{"a counter", []func(int) []trace.Event{func(turn int) []trace.Event {
+			return []trace.Event{load(5, 1, 0), add(6, 2, uint64(turn), uint64(turn+1))}
+		}}, trace.Unfinished, 0},
+		{"sleeps and serves", []func(int) []trace.Event{always(event(trace.OpSleep, 5, 0, 1000), event(trace.OpMutexLock, 2, 3, 0), event(trace.OpMutexUnlock, 3, 3, 0))}, trace.Unfinished, 0},
+		{"a turn that is passed on", []func(int) []trace.Event{
+			func(int) []trace.Event { return []trace.Event{load(5, 1, 0), store(6, 1, 1)} },
+			func(int) []trace.Event { return []trace.Event{load(7, 1, 1), store(8, 1, 0)} },
+		}, trace.Livelock, 5},
+		{"waits for one that works", []func(int) []trace.Event{
+			always(load(5, 1, 0)),
+			func(turn int) []trace.Event { return []trace.Event{store(7, 9, uint64(turn))} },
+		}, trace.Unfinished, 0},
+		{"sleeps of growing length", []func(int) []trace.Event{func(turn int) []trace.Event {
+			return []trace.Event{load(5, 1, 0), event(trace.OpSleep, 6, 0, uint64(turn))}
+		}}, trace.Hang, 5},
+	} {
+		v := Examine(execution(3000, c.threads...), 0)
+		if v.Kind != c.want || c.want != trace.Unfinished && v.Waits[0].Site != trace.MakeSite(0, c.site) {
+			t.Errorf("%s: %+v", c.name, v)
+		}
+		if c.want != trace.Unfinished && (v.From > 20 || v.Turns < 100) {
+			t.Errorf("%s: from %d on, %d turns", c.name, v.From, v.Turns)
+		}
+	}
+}
+
+// TestSettles: what happens before the threads repeat themselves does not count, if it is over early.
+func TestSettles(t *testing.T) {
+	flag := trace.MakeObject(trace.RegionGlobal, 0, 1)
+	late := func(at int) *trace.Trace {
+		return execution(3000, func(turn int) []trace.Event {
+			return []trace.Event{{Op: trace.OpAtomicLoad, Site: 5, Object: flag, Value: uint64(min(turn, at))}}
+		})
+	}
+	if v := Examine(late(100), 0); v.Kind != trace.Hang || v.From < 100 || v.From > 110 {
+		t.Errorf("%+v", v)
+	}
+	if v := Examine(late(2000), 0); v.Kind != trace.Unfinished {
+		t.Errorf("a value changed until late: %+v", v)
+	}
+	r := New(0)
+	for _, e := range late(100).Events {
+		r.Event(&e)
+	}
+	r.Unseen()
+	if v := r.Verdict(&late(100).Ending); v.Kind != trace.Unfinished {
+		t.Errorf("accesses were not seen: %+v", v)
+	}
+}
