@@ -300,6 +300,7 @@ const (
 // enum hd_scheduler
 const (
 	MaxSteps       = 1048576
+	WarmSteps      = 4194304
 	Quantum        = 10000
 	ShortQuantum   = 200
 	FairSalt       = 1717660018

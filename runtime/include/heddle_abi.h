@@ -319,6 +319,7 @@ enum hd_time {
 // runtime's hooks and in the simulated machine. A point is a scheduling point.
 enum hd_scheduler {
   HD_MAX_STEPS = 1 << 20,     // step budget of a plan that names none, in points
+  HD_WARM_STEPS = 1 << 22,    // Go: step budget of the execution that warms up a test
   HD_QUANTUM = 10000,         // consecutive points of a thread before it counts as yielding
   HD_SHORT_QUANTUM = 200,     // the same in the fair phase; not in C, where decisions are strongly fair then
   HD_FAIR_SALT = 0x66616972,  // mixed into the seeds of strongly fair decisions

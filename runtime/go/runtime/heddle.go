@@ -328,8 +328,8 @@ func hdMainEntry() uintptr {
 func hdBegin() {
 	if !hd.cold && !hd.ready && !hd.warm {
 		hd.warm = true
-		// Without a step limit: the controller's time limit ends it.
-		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: ^uint32(0)}
+		// Some tests never end. Each execution then has a process of its own, and the plan's budget.
+		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: hdWarmSteps}
 	} else {
 		hd.warm = false
 		if !hd.ready {

@@ -302,6 +302,7 @@ const (
 // enum hd_scheduler
 const (
 	hdMaxSteps       = 1048576
+	hdWarmSteps      = 4194304
 	hdQuantum        = 10000
 	hdShortQuantum   = 200
 	hdFairSalt       = 1717660018
