@@ -25,7 +25,7 @@ func TestStepsFor(t *testing.T) {
 	}{
 		{"short", of(lock, 10), nil, usualSteps},
 		{"long", of(lock, 300_000), nil, 2_400_000},
-		{"accesses are no points", slices.Concat(of(lock, 10), of(read, 300_000)), nil, usualSteps},
+		{"accesses are not points", slices.Concat(of(lock, 10), of(read, 300_000)), nil, usualSteps},
 		{"accesses are points", slices.Concat(of(lock, 10), of(read, 300_000)), []trace.Site{read.Site}, roomSteps * 300_010},
 		{"other accesses are points", slices.Concat(of(lock, 10), of(read, 300_000)), []trace.Site{lock.Site}, usualSteps},
 		{"accesses that were not recorded are points", of(lock, 10), []trace.Site{read.Site}, firstSteps},
