@@ -587,7 +587,7 @@ type Result struct {
 	Watched     uint64 // offset 104
 	Fault       uint64 // offset 112
 	FairAt      uint32 // offset 120
-	Reserved    uint32 // offset 124
+	Stretches   uint32 // offset 124
 }
 
 // Size and offsets of Result as the C compiler has them.
@@ -615,7 +615,7 @@ const (
 	OffsetofResultWatched     = 104
 	OffsetofResultFault       = 112
 	OffsetofResultFairAt      = 120
-	OffsetofResultReserved    = 124
+	OffsetofResultStretches   = 124
 )
 
 // enum hd_note

@@ -149,7 +149,7 @@ func TestOutcomesBeforeSchedulingPoints(t *testing.T) {
 		body string
 		kind trace.Kind
 	}{
-		"computes":         {"for (;;) ;", trace.Hang},
+		"computes":         {"for (;;) ;", trace.Unfinished},
 		"returns":          {"return 3;", trace.Clean},
 		"aborts":           {"abort();", trace.Assertion},
 		"divides by zero":  {"volatile int zero = 0; return 100 / zero;", trace.Signal},
@@ -175,7 +175,7 @@ func TestOutcomesBeforeSchedulingPoints(t *testing.T) {
 			if err := trace.Validate(o.Trace); err != nil {
 				t.Error(err)
 			}
-			if len(o.Trace.Threads) == 0 || c.kind == trace.Hang && o.Ending.Site == 0 {
+			if len(o.Trace.Threads) == 0 || c.kind == trace.Unfinished && o.Ending.Site == 0 {
 				t.Errorf("%d threads, site %v", len(o.Trace.Threads), o.Ending.Site)
 			}
 		})
