@@ -24,26 +24,29 @@ func appears(t *testing.T, name string) {
 	}
 }
 
-// hanging is a program without access hooks in which every execution hangs, and is called so
-// by the watchdog only.
-func hanging(t *testing.T) string {
+// failing is a program that fails at the end of a long execution, so that its simplification takes long.
+func failing(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	source := filepath.Join(dir, "hangs.c")
+	source := filepath.Join(dir, "fails.c")
 	const text = `#include <pthread.h>
-static volatile int stop;
-static void *f(void *a) { while (!stop); return a; }
+#include <stdlib.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *f(void *a) {
+  for (int i = 0; i < 20000; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }
+  return a;
+}
 int main(void) {
   pthread_t t[3];
   for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, f, 0);
   for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
-  return 0;
+  abort();
 }
 `
 	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	prog := filepath.Join(dir, "hangs")
+	prog := filepath.Join(dir, "fails")
 	if out, err := exec.Command("gcc", "-O1", "-pthread", "-o", prog, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -52,16 +55,16 @@ int main(void) {
 
 // TestInterruptedSimplification: what was found by then is reported, in good order.
 func TestInterruptedSimplification(t *testing.T) {
-	prog := hanging(t)
+	prog := failing(t)
 	dir := filepath.Dir(prog)
 	sharedRuntime(t) // it takes long to build
-	cmd := heddleCommand(t, dir, nil, "find", "--json", "--time", "0", "--simplify-time", "0", "--watchdog", "1s", "--", prog)
+	cmd := heddleCommand(t, dir, nil, "find", "--json", "--time", "0", "--simplify-time", "0", "--", prog)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	appears(t, filepath.Join(dir, "hangs.hdl"))
+	appears(t, filepath.Join(dir, "fails.hdl"))
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +76,7 @@ func TestInterruptedSimplification(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout.String()), &out); err != nil {
 		t.Fatalf("%v: %s", err, stdout.String())
 	}
-	if out.Outcome != "found" || out.Finding == nil || !out.Finding.Confirmed || out.Trace != "hangs.hdl" || out.Simplified != nil && out.Simplified.Complete {
+	if out.Outcome != "found" || out.Finding == nil || !out.Finding.Confirmed || out.Trace != "fails.hdl" || out.Simplified != nil && out.Simplified.Complete {
 		t.Errorf("%s", stdout.String())
 	}
 }
@@ -84,7 +87,7 @@ func TestSecondSignal(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	prog := hanging(t)
+	prog := failing(t)
 	for _, args := range [][]string{
 		{"find", "--stdin", fifo, "--", prog},
 		{"show", fifo},

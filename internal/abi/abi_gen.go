@@ -300,6 +300,7 @@ const (
 // enum hd_scheduler
 const (
 	MaxSteps       = 1048576
+	WarmSteps      = 4194304
 	Quantum        = 10000
 	ShortQuantum   = 200
 	FairSalt       = 1717660018
@@ -586,7 +587,7 @@ type Result struct {
 	Watched     uint64 // offset 104
 	Fault       uint64 // offset 112
 	FairAt      uint32 // offset 120
-	Reserved    uint32 // offset 124
+	Stretches   uint32 // offset 124
 }
 
 // Size and offsets of Result as the C compiler has them.
@@ -614,7 +615,7 @@ const (
 	OffsetofResultWatched     = 104
 	OffsetofResultFault       = 112
 	OffsetofResultFairAt      = 120
-	OffsetofResultReserved    = 124
+	OffsetofResultStretches   = 124
 )
 
 // enum hd_note

@@ -20,6 +20,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -253,9 +254,12 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 		r.Unfinished++
 		r.Worsen(result.Unfinished)
 		out.Outcome = result.Unfinished
-		if out.Executions == 0 {
+		switch u := out.UnfinishedExecutions; {
+		case out.Executions == 0, u != nil && u.Executions == out.Executions:
 			note(out, "no execution ended within %s: use a longer -timeout, or -short if the test knows it", s.options.Explore.Time)
-		} else {
+		case u != nil:
+			note(out, "%s did not end, so this is not a pass: use a longer -timeout, or -short if the test knows it", wording.Count(u.Executions, "execution"))
+		default:
 			note(out, "executions failed, and none failed again when run again: the test depends on more than the schedule, so this is neither a finding nor a pass")
 		}
 	}
@@ -281,7 +285,14 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	start := func(ctx context.Context) (target.Target, error) {
 		return s.launcher.StartTest(ctx, u.recipe, u.binary, s.options.Dir, u.pkg, s.options.Outputs, s.options.How)
 	}
-	t, err := start(ctx)
+	began := time.Now()
+	starting, cancel := engine.Limited(ctx, s.options.Explore.Time)
+	t, err := start(starting)
+	cancel()
+	if err != nil && engine.OutOfTime(starting) {
+		out.Outcome = result.Unfinished // it is still busy with the execution that warms it up
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -299,6 +310,9 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 		return err
 	}
 	opts := s.options.Explore
+	if opts.Time > 0 {
+		opts.Time = max(opts.Time-time.Since(began), opts.Time/8)
+	}
 	opts.Where, opts.Locate, opts.Objects = names.Place, names.Locate, names.Object
 	if !s.options.NoExplain {
 		opts.Why = names.Explain

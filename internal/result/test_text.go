@@ -23,6 +23,11 @@ func (p *Printer) Test(out *Test) error {
 	for _, n := range out.Notes {
 		fmt.Fprintf(p.Errors, "heddle: note: %s: %s\n", out.Test, n)
 	}
+	var cut strings.Builder
+	PrintUnfinished(&cut, out.UnfinishedExecutions)
+	for line := range strings.Lines(cut.String()) {
+		fmt.Fprint(w, "    ", line)
+	}
 	for _, l := range out.Leaks {
 		if !l.Known {
 			fmt.Fprintf(w, "    leak: %s\n", l.sentence())
@@ -110,7 +115,7 @@ func (out *Test) sums() string {
 	switch {
 	case out.Known && len(out.Findings) == 0:
 		parts = append(parts, "kept schedule")
-	case out.Outcome == Unfinished:
+	case out.Outcome == Unfinished && (out.UnfinishedExecutions == nil || out.UnfinishedExecutions.Executions == out.Executions):
 		parts = append(parts, "no execution ended")
 	case out.Sequential:
 		parts = append(parts, "one goroutine only")

@@ -319,6 +319,7 @@ enum hd_time {
 // runtime's hooks and in the simulated machine. A point is a scheduling point.
 enum hd_scheduler {
   HD_MAX_STEPS = 1 << 20,     // step budget of a plan that names none, in points
+  HD_WARM_STEPS = 1 << 22,    // Go: step budget of the execution that warms up a test
   HD_QUANTUM = 10000,         // consecutive points of a thread before it counts as yielding
   HD_SHORT_QUANTUM = 200,     // the same in the fair phase; not in C, where decisions are strongly fair then
   HD_FAIR_SALT = 0x66616972,  // mixed into the seeds of strongly fair decisions
@@ -559,7 +560,7 @@ struct hd_result {
   uint64_t watched;    // WATCH: accesses that were checked for races
   uint64_t fault;      // 1 + the number of events before the plan's fault was injected; 0: it was not
   uint32_t fair_at;    // points passed when the fair phase began; 0: it did not begin
-  uint32_t reserved;
+  uint32_t stretches;  // quiet stretches of threads that computed: HD_QUIET memory accesses each, without a scheduling point
 };
 
 enum hd_note {

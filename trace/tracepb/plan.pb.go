@@ -540,6 +540,7 @@ type Outcome struct {
 	Threads       uint32                 `protobuf:"varint,8,opt,name=threads,proto3" json:"threads,omitempty"`
 	Deviations    uint32                 `protobuf:"varint,9,opt,name=deviations,proto3" json:"deviations,omitempty"`
 	FairAt        uint32                 `protobuf:"varint,19,opt,name=fair_at,json=fairAt,proto3" json:"fair_at,omitempty"`
+	Stretches     uint32                 `protobuf:"varint,22,opt,name=stretches,proto3" json:"stretches,omitempty"`
 	External      bool                   `protobuf:"varint,10,opt,name=external,proto3" json:"external,omitempty"`
 	Shared        bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"`
 	Random        bool                   `protobuf:"varint,15,opt,name=random,proto3" json:"random,omitempty"`
@@ -651,6 +652,13 @@ func (x *Outcome) GetDeviations() uint32 {
 func (x *Outcome) GetFairAt() uint32 {
 	if x != nil {
 		return x.FairAt
+	}
+	return 0
+}
+
+func (x *Outcome) GetStretches() uint32 {
+	if x != nil {
+		return x.Stretches
 	}
 	return 0
 }
@@ -1244,7 +1252,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x04done\x18\x03 \x01(\rR\x04done\x12\x16\n" +
 	"\x06nobody\x18\x04 \x01(\rR\x06nobody\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\rR\x05steps\x12\x16\n" +
-	"\x06script\x18\x06 \x01(\rR\x06script\"\xbd\x05\n" +
+	"\x06script\x18\x06 \x01(\rR\x06script\"\xdb\x05\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
@@ -1257,7 +1265,8 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
 	"deviations\x18\t \x01(\rR\n" +
 	"deviations\x12\x17\n" +
-	"\afair_at\x18\x13 \x01(\rR\x06fairAt\x12\x1a\n" +
+	"\afair_at\x18\x13 \x01(\rR\x06fairAt\x12\x1c\n" +
+	"\tstretches\x18\x16 \x01(\rR\tstretches\x12\x1a\n" +
 	"\bexternal\x18\n" +
 	" \x01(\bR\bexternal\x12\x16\n" +
 	"\x06shared\x18\v \x01(\bR\x06shared\x12\x16\n" +

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +32,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -140,6 +142,18 @@ func TestRounds(t *testing.T) {
 		t.Error(n)
 	}
 }
+
+func TestLong(t *testing.T) {
+	n := 4
+	if !testing.Short() {
+		n += 2_200_000
+	}
+	for range n {
+		added.Add(1)
+	}
+}
+
+var added atomic.Int64
 
 var global [2]int
 
@@ -346,6 +360,29 @@ func TestRealUnfinished(t *testing.T) {
 		if end.Message != end.why || len(w) != 2 || !w[0].Ready || w[1].Ready || w[1].Op != trace.OpChanRecv || w[1].Site == 0 {
 			t.Errorf("%v %q, positions %+v; want %q, of a goroutine that runs and one that receives", end.Kind, end.Message, w, end.why)
 		}
+	}
+}
+
+// A schedule of millions of steps, for which the plan ring has no room, is followed to its end, and a difference is found
+// at its step.
+func TestRealLongSchedule(t *testing.T) {
+	const extra = 2_200_000
+	short := run(t, realTest(t, "TestLong", "-test.short"), schedule.Plan{Record: true})
+	steps := schedule.ScriptOf(short.Trace)
+	at := slices.IndexFunc(steps, func(s schedule.Step) bool { return s.Op == trace.OpAtomicRmw })
+	if at < 0 {
+		t.Fatalf("no atomic addition among %d steps", len(steps))
+	}
+	long := slices.Concat(steps[:at], slices.Repeat(steps[at:at+1], extra), steps[at:])
+	tg := realTest(t, "TestLong")
+	plan := schedule.Plan{Mode: schedule.Strict, Script: long, Threads: short.Trace.Threads, MaxSteps: 1 << 30, FairAfter: schedule.Never}
+	if o := run(t, tg, plan); o.Ending.Kind != trace.Clean {
+		t.Errorf("%v %q %+v", o.Ending.Kind, o.Ending.Message, o.Diverged)
+	}
+	odd := len(long) - 3
+	long[odd].Op = trace.OpGosched
+	if o := run(t, tg, plan); o.Ending.Kind != trace.Diverged || o.Diverged.Step != odd {
+		t.Errorf("%v %q %+v, want a difference at step %d", o.Ending.Kind, o.Ending.Message, o.Diverged, odd)
 	}
 }
 

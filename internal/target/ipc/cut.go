@@ -183,7 +183,11 @@ func blockedIn(pid int) (int, error) {
 		return 0, err
 	}
 	first, _, _ := bytes.Cut(text, []byte(" "))
-	return strconv.Atoi(string(first)) // "running" is not a number
+	n, err := strconv.Atoi(string(first)) // "running" is not a number
+	if n < 0 {                            // it waits for memory
+		err = errNoCall
+	}
+	return n, err
 }
 
 // calls names the system calls of x86-64 that block.

@@ -119,8 +119,10 @@ func (r *Result) Failed(status int) bool { return r.Status != status }
 func (r *Result) ending(t *trace.Trace) trace.Ending {
 	e := trace.Ending{Kind: trace.Clean, Status: int32(r.Status), Output: r.Output}
 	switch {
-	case r.Idle, r.Expired:
-		e.Kind, e.Status, e.Message = trace.Hang, 0, r.Describe()
+	case r.Idle:
+		e.Kind, e.Status, e.Message = trace.Unfinished, 0, trace.CutByWatchdog+": "+r.Describe()
+	case r.Expired:
+		e.Kind, e.Status, e.Message = trace.Unfinished, 0, trace.CutByTime+": "+r.Describe()
 	case r.Signal == syscall.SIGABRT:
 		e.Kind, e.Status = trace.Assertion, int32(r.Signal)
 	case r.Signal != 0:

@@ -53,6 +53,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.nlive = 0;
   hd.unjoined = 0;
   hd.last = ~0u;
+  hd.stretches = 0;
   hd.points = hd.switches = hd.preemptions = hd.deviations = 0;
   hd.vtime = hd_vtime_at_main;
   hd.next_deadline = ~0ull;
@@ -116,6 +117,7 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   r->threads = hd.nborn;
   r->deviations = hd.deviations;
   r->fair_at = hd.fair_at;
+  r->stretches = hd.stretches;
   r->last = hd_isolation == HD_ISOLATION_PROCESS;
   HD_CALL_MODULES(report, r);
   if (p->nholds) hd_holds_report();

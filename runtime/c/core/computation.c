@@ -55,6 +55,7 @@ static void computes(struct hd_thread *t, uint64_t pc) {
   // A stretch's length depends on how many instructions share its accesses; time and yields do not.
   t->progress.part += t->progress.length;
   t->progress.stretches += t->progress.part / HD_QUIET;
+  hd.stretches += t->progress.part / HD_QUIET;
   t->progress.part %= HD_QUIET;
   if (t->progress.stretches <= HD_STRETCHES_ALIVE) __atomic_store_n(&hd_shm->heartbeat, hd_shm->heartbeat + 1, __ATOMIC_RELAXED);
   if (alone()) return;

@@ -69,6 +69,7 @@ struct hd_run {
   int64_t prio_low;
   bool late;                // the fair phase has begun
   bool suspected;           // of a hang: the phase begins with the next decision (progress.c)
+  uint32_t stretches;       // quiet stretches of all threads that computed
   uint32_t fair_at;         // points passed when it began; 0: it has not
   uint32_t fair_until;      // points with which the last fair window ends
   uint32_t vain;            // fruitless observations of all threads since then

@@ -196,6 +196,7 @@ var hd struct {
 	drifts     bool   // time advances because all threads only wait
 	looked     bool   // a thread has read the clock since hd.progress
 	ncomputing uint32 // goroutines with computes
+	stretches  uint32 // quiet stretches of goroutines that computed
 	forced     bool   // the scheduling point being reached is a yield that heddle inserted
 	slack      int64  // virtual ns by which timers may still overtake threads
 	pos        uint32
@@ -328,8 +329,8 @@ func hdMainEntry() uintptr {
 func hdBegin() {
 	if !hd.cold && !hd.ready && !hd.warm {
 		hd.warm = true
-		// Without a step limit: the controller's time limit ends it.
-		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: ^uint32(0)}
+		// Some tests never end. Each execution then has a process of its own, and the plan's budget.
+		hd.plan = hdPlan{Repeat: 1, Policy: hdPolicyFair, MaxSteps: hdWarmSteps}
 	} else {
 		hd.warm = false
 		if !hd.ready {
@@ -373,7 +374,7 @@ func hdStart(gp *g) {
 	hd.settle, hd.outside, hd.released, hd.idleAt = hdSettling{}, false, 0, 0
 	hd.drew = false
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
-	hd.ncomputing = 0
+	hd.ncomputing, hd.stretches = 0, 0
 	hdTestFailed.site = 0
 	hd.signature, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
 	hd.fairAt = 0
@@ -569,6 +570,7 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	r.Plan, r.Index, r.Signature, r.Vtime = hd.plan.Id, hd.index, hd.signature, uint64(hd.vnow)
 	r.Points, r.Switches, r.Preemptions = uint32(hd.points), hd.switches, hd.preempt
 	r.Threads, r.Deviations, r.FairAt = hd.born, hd.devs, uint32(hd.fairAt)
+	r.Stretches = hd.stretches
 	if hd.outside {
 		r.Notes |= hdNoteExternal
 	}

@@ -302,6 +302,7 @@ const (
 // enum hd_scheduler
 const (
 	hdMaxSteps       = 1048576
+	hdWarmSteps      = 4194304
 	hdQuantum        = 10000
 	hdShortQuantum   = 200
 	hdFairSalt       = 1717660018
@@ -588,7 +589,7 @@ type hdResult struct {
 	Watched     uint64 // offset 104
 	Fault       uint64 // offset 112
 	FairAt      uint32 // offset 120
-	Reserved    uint32 // offset 124
+	Stretches   uint32 // offset 124
 }
 
 // Size and offsets of hdResult as the C compiler has them.
@@ -616,7 +617,7 @@ const (
 	hdOffsetofResultWatched     = 104
 	hdOffsetofResultFault       = 112
 	hdOffsetofResultFairAt      = 120
-	hdOffsetofResultReserved    = 124
+	hdOffsetofResultStretches   = 124
 )
 
 // enum hd_note

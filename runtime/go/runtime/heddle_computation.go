@@ -20,6 +20,7 @@ func hdQuietOver(t *hdThread, pc, fp uintptr) bool {
 	}
 	// The watchdog measures real time, and recording may slow the goroutine down. But one that
 	// never reaches a scheduling point must not hold off the watchdog.
+	hd.stretches++
 	if t.stretches++; t.stretches <= hdStretchesAlive {
 		hd.shm.Heartbeat++
 	}
