@@ -97,6 +97,9 @@ func drawTrace(t *rapid.T) *Trace {
 		Message: str.Draw(t, "message"), Site: site.Draw(t, "site"), Object: object.Draw(t, "object"), Stack: sites.Draw(t, "stack"),
 		Cycle: rapid.SliceOfN(anyThread, 0, 3).Draw(t, "cycle"), Output: maybeBytes.Draw(t, "output"),
 	}
+	if rapid.Bool().Draw(t, "in a child") {
+		e.Child = &Child{rapid.IntRange(0, 2000).Draw(t, "process"), op.Draw(t, "op"), anyThread.Draw(t, "holder")}
+	}
 	for range rapid.IntRange(0, 3).Draw(t, "accesses") {
 		e.Accesses = append(e.Accesses, Access{anyThread.Draw(t, "thread"), op.Draw(t, "op"), site.Draw(t, "site"), object.Draw(t, "object"),
 			rapid.Uint32().Draw(t, "size"), rapid.Uint32().Draw(t, "stack")})

@@ -19,6 +19,7 @@
 //	            Without a cycle: the set of operations and sites that threads wait at,
 //	            each once. Joins count only if no thread waits elsewhere: a thread that joins
 //	            a stuck thread is stuck because of it
+//	            In a child process: the operation and site that its thread waits at
 //	hang        nothing else
 //	test        place: what the test got and wanted differs between executions. The
 //	            first error counts; others may follow from it. Without a place, the message

@@ -88,6 +88,7 @@ func sameOutcome(t testing.TB, what string, a, b schedule.Outcome) {
 	}
 	a.Trace, b.Trace = nil, nil
 	a.Signature, b.Signature = 0, 0 // of addresses: means something within one kind of process
+	a.Relaxed, b.Relaxed = nil, nil // all that its process has met
 	if !reflect.DeepEqual(a, b) {
 		t.Fatalf("%s: outcome\n%+v, was\n%+v", what, b, a)
 	}
@@ -140,8 +141,10 @@ func sameUnderEach(t testing.TB, prog string, n, few int, args ...string) {
 func TestSameUnderEachIsolation(t *testing.T) {
 	t.Run("mixed", func(t *testing.T) { sameUnderEach(t, compile(t, mixed), 100, 20) })
 	for i, p := range testPrograms(t) {
-		// A sample; BenchmarkSameUnderEachIsolation has all.
-		if name := filepath.Base(p.file); i%8 == 5 || strings.HasPrefix(name, "fork_") || strings.HasPrefix(name, "shared_") || strings.HasPrefix(name, "cxx_exception_") || strings.HasPrefix(name, "plugin_") {
+		// A sample; BenchmarkSameUnderEachIsolation has all. The text of one depends on what is not the program's.
+		if name := filepath.Base(p.file); name == "message_varies.c" {
+			continue
+		} else if i%8 == 5 || strings.HasPrefix(name, "fork_") || strings.HasPrefix(name, "shared_") || strings.HasPrefix(name, "cxx_exception_") || strings.HasPrefix(name, "plugin_") {
 			t.Run(p.String(), func(t *testing.T) { sameUnderEach(t, p.compile(t), 20, 4, p.args...) })
 		}
 	}
