@@ -31,6 +31,9 @@ func (b *builder) failure(found finding.Finding) *Failure {
 		b.child(f)
 		return f
 	}
+	if f.Object != "" && e.Kind == trace.Misuse && e.Object.Region() == trace.RegionStack {
+		f.Sides = b.returned(f)
+	}
 	if e.Kind == trace.Race {
 		f.Object, f.Sides = b.story(e.Object), b.sides()
 	}
@@ -42,6 +45,26 @@ func (b *builder) failure(found finding.Finding) *Failure {
 		}
 	}
 	return f
+}
+
+// returned returns the two threads of a use after return: the one that uses the other's stack, and where the other is,
+// whose function has returned; nil if the misuse is another.
+func (b *builder) returned(f *Failure) []Side {
+	e := &b.tr.Ending
+	if !strings.HasPrefix(e.Message, "use after return") {
+		return nil
+	}
+	owner := trace.ThreadID(e.Object.Index())
+	for i := range e.Waiters {
+		if w := &e.Waiters[i]; w.Thread == owner && owner != e.Thread {
+			at := b.placeOf(&trace.Event{Thread: w.Thread, Op: w.Op, Site: w.Site, Stack: w.Stack})
+			return []Side{
+				{Thread: e.Thread, Event: -1, Text: ThreadText(e.Thread) + " is", Place: f.Place, Stack: f.Stack},
+				{Thread: owner, Event: -1, Text: ThreadText(owner) + " has returned from the function and is", Place: at.place, Stack: b.places.stacks[at.stack]},
+			}
+		}
+	}
+	return nil
 }
 
 // waiting reports whether what threads wait for, or where they are, is what an ending of a kind is about.

@@ -291,6 +291,12 @@ func (r *recording) showWatcher(ev *trace.Event, extra bool) {
 
 // trace returns the trace of the execution, which has ended.
 func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
+	for _, l := range r.waiting { // of the memory that the execution ends at
+		r.locals = append(r.locals, trace.Local{
+			Object: r.prog.Object(l.Object, &r.who, e.Thread), Site: r.prog.Site(l.Pc), CFA: l.Cfa, SP: l.Sp, Event: len(r.events),
+		})
+	}
+	r.waiting = nil
 	tr := &trace.Trace{Header: r.prog.Header(), Stacks: r.stacks, Allocs: r.allocs, Locals: r.locals, Ending: e}
 	for i := range r.types {
 		y := &r.types[i]

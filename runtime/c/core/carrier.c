@@ -48,6 +48,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.functions = hd.values && p->flags & HD_PLAN_FUNCTIONS;
   hd.nprofiled = 0;
   hd.cur = NULL;
+  hd.unused_lo = hd.unused_size = hd.own_lo = hd.own_size = 0;
   hd.nthreads = hd.nborn = hd.nhosts = 0;
   hd.nwords = 1;
   hd.nlive = 0;

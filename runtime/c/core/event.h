@@ -19,6 +19,7 @@ bool hd_event_copies(const struct hd_thread *t, uint64_t size, uint16_t op); // 
 void hd_event_forget(void);                   // drops the last write without reading it back
 void hd_locals_begin(void);
 void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event);
+void hd_local_left(const struct hd_thread *u, uint64_t obj, uint64_t event); // obj lies in a frame that u has left
 void hd_signature_reset(void);
 void hd_signature(struct hd_thread *t);
 // debugger.c

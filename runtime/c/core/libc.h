@@ -38,6 +38,7 @@ extern HD_OWN uint64_t hd_real_calls; // uses of REAL: what else a loop does tha
   HD_EXPORT ret name parameters { \
     if (!(condition)) return REAL(name) arguments; \
     hd_reach(HD_RA); \
+    HD_CALLED(HD_RA); \
     return interposed_##name arguments; \
   } \
   static inline __attribute__((always_inline)) ret interposed_##name parameters

@@ -59,6 +59,18 @@ static HD_PROGACCESS uint64_t return_slot(uint64_t from, uint64_t down_to, uint6
   return 0;
 }
 
+// The innermost function that u is in called others at the stack pointer that it had at its beginning, or does so now; the last
+// of them to return is still the first of the frames that u has left.
+void hd_local_left(const struct hd_thread *u, uint64_t obj, uint64_t event) {
+  uint32_t d = u->calls.depth;
+  if (!d || d >= HD_SHADOW_MAX) return;
+  const struct hd_frame *caller = &u->calls.frames[d - 1], *left = caller + 1;
+  uint64_t cfa = caller->sp + 16, sp = left->sp + 16;
+  if (obj < sp || obj >= cfa - 16 || left->sp >= caller->sp || !hd_known(u->calls.functions[d]) || !hd_known(word_at(cfa - 8))) return;
+  struct hd_local rec = { .object = obj, .pc = hd_name(u->calls.functions[d]), .cfa = (int64_t)(obj - cfa), .sp = (int64_t)(obj - sp), .event = event };
+  hd_out(HD_REC_LOCAL, &rec, sizeof rec);
+}
+
 void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event) {
   const struct hd_thread *u = t;
   uintptr_t hi = 0;

@@ -10,4 +10,9 @@ extern void (*hd_leaving)(uint32_t depth, uint64_t pc); // the running thread le
 static inline void hd_reach(uint64_t pc) {
   if (HD_UNLIKELY(hd_reached != NULL)) hd_reached(pc);
 }
+
+// The last call of a function that the runtime replaces, or of an atomic operation: where it returns to, and the program's
+// stack pointer before it.
+extern HD_OWN struct hd_call { uint64_t pc; uintptr_t sp; } hd_call;
+#define HD_CALLED(return_address) (hd_call = (struct hd_call){ (return_address), (uintptr_t)__builtin_dwarf_cfa() })
 #endif

@@ -32,6 +32,9 @@ struct hd_run {
   // consecutive accesses mostly increment different counters.
   uint32_t quiet[HD_QUIET_COUNTERS];
   uint8_t wrote;            // HD_WROTE, or 0: see hd_progress_wrote
+  // ---- unused stack (stack_use.c)
+  uintptr_t unused_lo, unused_size; // of main's stack, while another thread runs: what main's frames do not cover
+  uintptr_t own_lo, own_size;       // the running thread's host's stack
   // ---- threads (slots.c, threads.c)
   struct hd_thread *cur;    // the running thread (sched.c)
   uint32_t nthreads, nwords, nlive; // slots used so far, words those take in a set, threads that have not ended

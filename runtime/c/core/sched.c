@@ -17,6 +17,7 @@
 #include "core/run.h"
 #include "core/sched.h"
 #include "core/side_stack.h"
+#include "core/stack_use.h"
 #include "core/virtual_time.h"
 
 struct hd_run hd;
@@ -76,7 +77,7 @@ static struct hd_thread *choose(void) {
 static void run(struct hd_thread *next) {
   struct hd_thread *from = hd.cur;
   uintptr_t side = hd_side_top;
-  from->stack.sp = hd_program_sp();
+  hd_stack_leave(from, next);
   hd.cur = next;
   hd_switch(from, next);
   hd_side_top = side;
@@ -108,6 +109,7 @@ HD_ON_SIDE_STACK(void, hd_point, (struct hd_thread *t)) {
     }
   }
   hd.open = true;
+  if (HD_UNLIKELY(hd_stack_other(t->pend.obj))) hd_stack_operation(t);
   if (HD_UNLIKELY(t->cancel & HD_CANCEL_ASYNC)) hd_cancel_async(t);
 }
 
@@ -128,6 +130,7 @@ void hd_thread_leave(void) {
   hd.wrote = 0;
   struct hd_thread *next = choose();
   struct hd_thread *from = hd.cur;
+  hd_stack_leave(from, next);
   hd.cur = next;
   hd_switch_leave(from, next);
 }

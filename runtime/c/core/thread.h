@@ -170,7 +170,9 @@ struct hd_thread {
     uint64_t touched_low;  // lowest address the runtime has seen it use
     uint64_t size;         // natively
     uintptr_t limit;       // below it the thread has used more than that (core/stack_limit.c)
-    uintptr_t sp;          // while it does not run: hd_program_sp of the call that it is in
+    bool moved;            // frames were left as if the program had changed to a stack of its own within this one
+    bool jumps;            // it has called longjmp
+    uintptr_t sp;          // while it does not run: its frames lie from here on; 0: not known
   } stack;
 
   struct hd_order *order;  // memory/order.c: its vector clock and related state; NULL: not allocated yet
@@ -181,7 +183,7 @@ struct hd_thread {
     uint64_t left_pc;      // pc at which its outermost instrumented function returned
     uint32_t depth;
     struct hd_frame frames[HD_SHADOW_MAX];
-    uint64_t functions[HD_SHADOW_MAX]; // for each frame a pc in its function; set only if the plan wants function entries
+    uint64_t functions[HD_SHADOW_MAX]; // for each frame a pc in its function. Frames from depth on have been left
   } calls;
 };
 

@@ -1,6 +1,7 @@
 // access.c: the calls that -fsanitize=thread makes gcc and clang insert before plain memory
 // accesses, and the shadow call stack. A program under heddle spends most of its time here.
 #include "core/alone.h"
+#include "core/cancellation.h"
 #include "core/computation.h"
 #include "core/event.h"
 #include "core/fiber.h"
@@ -13,6 +14,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/stack_use.h"
 #include "core/stacks.h"
 #include "memory/access.h"
 #include "memory/heap.h"
@@ -171,6 +173,17 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
 static inline bool freed(uint64_t addr) {
   return HD_UNLIKELY((addr - hd_heap_base < hd_heap_used && hd_heap_shadow[(addr - hd_heap_base) >> 4] == HD_SH_FREED) || addr - hd_gone_lo < hd_gone_size);
 }
+// Freed memory, or another thread's stack: see freed and hd_stack_other. The heap and the hosts' stacks are neighbours, so
+// that most accesses need only two comparisons.
+#define NEIGHBOURS_SHIFT 41
+_Static_assert(HD_HEAP_BASE >> NEIGHBOURS_SHIFT == HD_STACKS_BASE >> NEIGHBOURS_SHIFT, "the heap and the stacks have the same bits above these");
+static inline bool special(uint64_t addr) {
+  if (addr >> NEIGHBOURS_SHIFT == HD_HEAP_BASE >> NEIGHBOURS_SHIFT) {
+    uint64_t off = addr - hd_heap_base;
+    return HD_UNLIKELY(off < hd_heap_used ? hd_heap_shadow[off >> 4] == HD_SH_FREED : addr - hd.own_lo >= hd.own_size);
+  }
+  return HD_UNLIKELY(addr - hd.unused_lo < hd.unused_size);
+}
 static inline bool is_range(uint16_t op) { return op == HD_OP_READ_RANGE || op == HD_OP_WRITE_RANGE; }
 
 static HD_COLD void bad(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
@@ -204,6 +217,14 @@ HD_ON_SIDE_STACK(void, hd_access, (uint64_t addr, uint64_t size, uint16_t op, ui
     if (HD_UNLIKELY(hd_alone != NULL)) hd_alone_sees(op, (void *)addr, op == HD_OP_READ ? load((void *)addr, (uint32_t)size) : 0, pc);
     return;
   }
+  if (HD_UNLIKELY(hd_stack_other(addr))) {
+    bool write = op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE;
+    const char *what = hd_stack_used(addr, write ? "write to" : "read of");
+    if (HD_UNLIKELY(what != NULL)) {
+      hd_gone_event(addr, (uint32_t)size, write, pc);
+      hd_stack_report(addr, pc, what);
+    }
+  }
   uint32_t quiet = *hd_quiet(pc);
   if (HD_LIKELY(quiet <= hd.unobserved)) {
     asked(addr, size, op, pc);
@@ -232,12 +253,12 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
   if (op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE) hd.wrote = HD_WROTE;
   uint32_t quiet = ++*hd_quiet(pc);
   if (HD_LIKELY(quiet <= hd.unobserved)) {
-    if (HD_LIKELY(!freed(addr) && !hd_maybe_point(pc))) {
+    if (HD_LIKELY(!special(addr) && !hd_maybe_point(pc))) {
       HD_LEAVE_REGISTERS(addr, size, op, pc);
       return;
     }
   } else if (hd.watcher && HD_LIKELY(hd_reached == NULL && !hd.write_open) && hd_active() && !is_range(op) && quiet <= HD_QUIET_EACH &&
-             hd_shadow_hit(hd.cur, addr, size, op, pc)) {
+             HD_LIKELY(!hd_stack_other(addr)) && hd_shadow_hit(hd.cur, addr, size, op, pc)) {
     HD_LEAVE_REGISTERS(addr, size, op, pc);
     return;
   }
@@ -254,7 +275,7 @@ static inline __attribute__((always_inline)) void access_both(const void *p, uin
   HD_REGISTERS_KEPT();
   uint64_t addr = (uint64_t)p;
   uint32_t quiet = *hd_quiet(pc) + 2;
-  if (HD_LIKELY(quiet <= hd.unobserved && !freed(addr) && !hd_maybe_point(pc))) {
+  if (HD_LIKELY(quiet <= hd.unobserved && !special(addr) && !hd_maybe_point(pc))) {
     *hd_quiet(pc) = quiet;
     hd.wrote = HD_WROTE;
     HD_LEAVE_REGISTERS(addr, size, HD_OP_WRITE, pc);
@@ -333,18 +354,19 @@ HD_ON_SIDE_STACK(void, hd_call_entered, (uint64_t call_site, uintptr_t sp, uint6
   struct hd_thread *t = hd.cur;
   if (sp < t->stack.touched_low) t->stack.touched_low = sp;
   if (HD_UNLIKELY(sp < t->stack.limit && sp >= hd_stack_lo(t) && !hd_stack_handled)) hd_stack_overflow(call_site);
-  while (t->calls.depth && t->calls.depth <= HD_SHADOW_MAX && t->calls.frames[t->calls.depth - 1].sp <= sp) jumped(t);
+  while (t->calls.depth && t->calls.depth <= HD_SHADOW_MAX && t->calls.frames[t->calls.depth - 1].sp <= sp) {
+    if (!t->stack.jumps && !(t->cancel & HD_CANCEL_LEAVING) && t->calls.frames[t->calls.depth - 1].sp - hd_stack_lo(t) < hd_stack_hi(t) - hd_stack_lo(t)) t->stack.moved = true;
+    jumped(t);
+  }
   uint32_t d = t->calls.depth;
   if (HD_UNLIKELY(hd_leaving != NULL)) hd_leaving(d + 1, call_site); // ranges of calls that longjmp or an exception left
   if (d < HD_SHADOW_MAX) {
     t->calls.frames[d].pc = call_site;
     t->calls.frames[d].sp = sp;
+    t->calls.functions[d] = function;
   }
   t->calls.depth = d + 1;
-  if (HD_UNLIKELY(hd.functions) && d < HD_SHADOW_MAX) {
-    t->calls.functions[d] = function;
-    function_event(t, HD_OP_FUNCTION_ENTRY, 0);
-  }
+  if (HD_UNLIKELY(hd.functions) && d < HD_SHADOW_MAX) function_event(t, HD_OP_FUNCTION_ENTRY, 0);
   if (call_site - hd_callbacks.lo < hd_callbacks.size) hd_callback();
 }
 
@@ -385,6 +407,7 @@ HD_EXPORT void __tsan_func_entry(void *call_site) {
   }
   t->calls.frames[d].pc = (uint64_t)call_site;
   t->calls.frames[d].sp = sp;
+  t->calls.functions[d] = HD_RA;
   t->calls.depth = d + 1;
   HD_LEAVE_REGISTERS(call_site, sp, HD_RA, 0);
 }

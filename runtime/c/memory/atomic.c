@@ -47,8 +47,9 @@ static inline void weak(uint64_t pc) {
 
 // ---- the operations
 
-static inline struct hd_thread *before(uint16_t op, const volatile void *p, uint32_t size, int order, uint64_t pc) {
+static inline __attribute__((always_inline)) struct hd_thread *before(uint16_t op, const volatile void *p, uint32_t size, int order, uint64_t pc) {
   hd_reach(pc);
+  HD_CALLED(pc);
   struct hd_thread *t = hd.cur;
   hd_pend(t, op, pc, (uint64_t)p);
   t->pend.size = size;

@@ -191,6 +191,7 @@ static bool same_stack(const struct hd_thread *t, uintptr_t a, uintptr_t b) { re
 
 static HD_PROGACCESS void before_jump(struct jump *env) {
   struct hd_thread *t = hd.cur;
+  t->stack.jumps = true;
   uintptr_t sp = hd_jump_sp(env->regs);
   // The jump leaves the running handlers that began below its target, with all that are nested
   // in them. Frames on different stacks cannot be compared.
