@@ -23,6 +23,7 @@ type run struct {
 	segments []segment
 	sets     map[string]int32 // numbers of sets of locks
 	members  [][]lock
+	pages    map[uint64]use   // by granule / page
 	cells    map[uint64]*cell // by granule; only shared ones
 	shared   []uint64         // the granules of cells, ascending: evaluated in this order, so that a profile is reproducible
 }
@@ -62,7 +63,7 @@ func (l lock) excludes(o lock) bool { return l.number == o.number && !(l.shared 
 func newRun(p *Profile, t *trace.Trace, times []uint64) *run {
 	return &run{
 		profile: p, trace: t, times: times, order: hb.Necessary(), threads: make([]thread, len(t.Threads)),
-		sets: map[string]int32{"": 0}, members: [][]lock{nil}, cells: map[uint64]*cell{}, blocked: map[int]bool{},
+		sets: map[string]int32{"": 0}, members: [][]lock{nil}, pages: map[uint64]use{}, cells: map[uint64]*cell{}, blocked: map[int]bool{},
 	}
 }
 
@@ -72,59 +73,104 @@ const granule = 8
 // maxGranules is how much of a large access is looked at, at either end, in granules.
 const maxGranules = 1 << 13
 
-// granules calls f for the granules of an access, with the bytes accessed in each.
-func granules(e *trace.Event, f func(g uint64, mask uint8)) {
-	first, n := e.Object.Bytes(uint64(e.Size))
+// page is how many granules are first told apart together: large ranges mostly lie in pages that one thread accesses.
+const page = 512
+
+// granules calls f for the granules of an access, with the bytes accessed in each. It leaves out pages that only one
+// thread accesses, or that nobody writes.
+func (r *run) granules(e *trace.Event, f func(g uint64, mask uint8)) {
+	first, n := placeOf(e)
 	if n == 0 {
-		switch e.Op {
-		case trace.OpReadRange, trace.OpWriteRange, trace.OpFree:
-			return
-		}
-		n = 1
+		return
 	}
 	last := first + n - 1
-	for g := first / granule; g <= last/granule; g++ {
-		if g == first/granule+maxGranules && last/granule > g+maxGranules {
-			g = last/granule - maxGranules
+	parts(first/granule, last/granule, func(from, to uint64) {
+		for g := from; g <= to; g++ {
+			if g == from || g%page == 0 {
+				if u := r.pages[g/page]; u.thread != -1 || !u.writes {
+					g |= page - 1
+					continue
+				}
+			}
+			mask := uint8(0xff)
+			if g == first/granule {
+				mask &= 0xff << (first % granule)
+			}
+			if g == last/granule {
+				mask &= 0xff >> (granule - 1 - last%granule)
+			}
+			f(g, mask)
 		}
-		mask := uint8(0xff)
-		if g == first/granule {
-			mask &= 0xff << (first % granule)
-		}
-		if g == last/granule {
-			mask &= 0xff >> (granule - 1 - last%granule)
-		}
-		f(g, mask)
+	})
+}
+
+// placeOf returns the bytes of an access.
+func placeOf(e *trace.Event) (first, n uint64) {
+	first, n = e.Object.Bytes(uint64(e.Size))
+	if n == 0 && e.Op != trace.OpReadRange && e.Op != trace.OpWriteRange && e.Op != trace.OpFree {
+		n = 1
 	}
+	return first, n
+}
+
+// parts calls f for the granules of an access that are looked at.
+func parts(first, last uint64, f func(from, to uint64)) {
+	if last-first > 2*maxGranules {
+		f(first, first+maxGranules-1)
+		first = last - maxGranules
+	}
+	f(first, last)
+}
+
+// use is who accesses some memory, and whether anyone writes it.
+type use struct {
+	thread trace.ThreadID // -1: several
+	writes bool
+}
+
+func (u use) with(e *trace.Event, known bool, effect Effect) use {
+	if !known {
+		u.thread = e.Thread
+	}
+	if u.thread != e.Thread {
+		u.thread = -1
+	}
+	u.writes = u.writes || effect&Writes != 0
+	return u
 }
 
 // share makes cells for the granules that several threads access, one of them to write.
 func (r *run) share() {
-	type use struct {
-		thread trace.ThreadID
-		writes bool
-	}
-	uses := map[uint64]use{}
-	for i := range r.trace.Events {
-		e := &r.trace.Events[i]
-		effect := effectOf(e)
-		if effect == 0 || e.Object == 0 || e.Site == 0 {
-			continue
+	each := func(f func(e *trace.Event, effect Effect)) {
+		for i := range r.trace.Events {
+			e := &r.trace.Events[i]
+			if effect := effectOf(e); effect != 0 && e.Object != 0 && e.Site != 0 {
+				f(e, effect)
+			}
 		}
-		granules(e, func(g uint64, _ uint8) {
+	}
+	each(func(e *trace.Event, effect Effect) {
+		first, n := placeOf(e)
+		if n == 0 {
+			return
+		}
+		parts(first/granule, (first+n-1)/granule, func(from, to uint64) {
+			for p := from / page; p <= to/page; p++ {
+				u, ok := r.pages[p]
+				r.pages[p] = u.with(e, ok, effect)
+			}
+		})
+	})
+	uses := map[uint64]use{}
+	each(func(e *trace.Event, effect Effect) {
+		r.granules(e, func(g uint64, _ uint8) {
 			u, ok := uses[g]
-			if !ok {
-				u.thread = e.Thread
-			}
-			if u.thread != e.Thread {
-				u.thread = -1
-			}
-			u.writes = u.writes || effect&Writes != 0
+			u = u.with(e, ok, effect)
 			if uses[g] = u; u.thread == -1 && u.writes && r.cells[g] == nil {
 				r.cells[g] = &cell{}
 			}
 		})
-	}
+	})
 }
 
 // block finds the operations in which goroutines blocked: those that an OpResume continues, and those
@@ -174,7 +220,7 @@ func (r *run) walk() {
 			continue // no bytes are known, or no instruction that could be told apart or held
 		}
 		var a *access
-		granules(e, func(g uint64, mask uint8) {
+		r.granules(e, func(g uint64, mask uint8) {
 			c := r.cells[g]
 			if c == nil {
 				return

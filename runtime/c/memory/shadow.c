@@ -762,7 +762,7 @@ void hd_shadow_reset(uint64_t addr, uint64_t size) {
 void hd_shadow_allocated(struct hd_thread *t, uint64_t addr, uint64_t size, uint64_t pc) {
   struct accessing a = { .t = t, .pc = pc, .op = HD_OP_MALLOC, .kind = ALLOCATION };
   uint64_t most = size < HD_ALLOCATED ? size : HD_ALLOCATED, rest = most & 7;
-  hd_shadow_reset(addr, size);
+  hd_shadow_reset(addr + most, size - most);
   for (int part_of = 0; part_of < 2; part_of++) {
     uint32_t empty = EMPTY, set;
     uint64_t at = part_of ? addr + most - rest : addr, bytes = part_of ? rest : most - rest;
