@@ -50,7 +50,23 @@ func TestCompleteFindsBugs(t *testing.T) {
 
 // TestIncomplete: what is not enumerated is named, and is not called complete.
 func TestIncomplete(t *testing.T) {
+	executions := 0
 	for want, program := range map[string]simprog.Program{
+		"the thread came to": {Name: "fickle", Main: func(t *simprog.Thread) {
+			executions++
+			odd := executions%2 == 1
+			x, y := t.Var(0), t.Var(0)
+			other := t.Go(func(t *simprog.Thread) {
+				if odd {
+					t.Store(x, 1)
+				} else {
+					t.Store(y, 1)
+				}
+			})
+			t.Store(x, 2)
+			t.Store(y, 2)
+			t.Join(other)
+		}},
 		"slept": {Name: "sleeps", Main: func(t *simprog.Thread) {
 			x := t.Var(0)
 			other := t.Go(func(t *simprog.Thread) { t.Sleep(1000); t.Store(x, 1) })

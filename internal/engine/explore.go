@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // failure is a failed execution that is not confirmed yet.
@@ -333,6 +335,9 @@ func (s *search) coverage() *strategy.Coverage {
 		return nil
 	}
 	c.Missing = slices.Clone(c.Missing)
+	if i := slices.Index(c.Missing, strategy.NotFollowed); i >= 0 && c.Departed != nil {
+		c.Missing[i] += s.departed(c.Departed)
+	}
 	if !s.report.Instrumented {
 		c.Missing = append(c.Missing, "accesses to memory are not seen")
 	}
@@ -351,6 +356,22 @@ func (s *search) coverage() *strategy.Coverage {
 	}
 	c.Complete = c.Complete && len(c.Missing) == 0
 	return &c
+}
+
+// departed says where an execution left its schedule.
+func (s *search) departed(d *schedule.Divergence) string {
+	want := fmt.Sprintf(": decision %d was to be \"%s\"%s", d.Step+1, d.Expected.Op, s.placed(d.Expected.Site))
+	if d.Met.Thread < 0 || d.Met.Op == trace.OpNone {
+		return want + ", for which its thread was not there"
+	}
+	return fmt.Sprintf("%s, and the thread came to \"%s\"%s", want, d.Met.Op, s.placed(d.Met.Site))
+}
+
+func (s *search) placed(site trace.Site) string {
+	if site == 0 {
+		return ""
+	}
+	return " at " + s.where(site)
 }
 
 // stale reports whether Options.Stale ends the exploration. It does not while instructions that

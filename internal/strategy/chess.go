@@ -144,7 +144,7 @@ func (s *chessState) bound() (least int, ok bool) {
 func (c *CHESS) Coverage() (Coverage, bool) {
 	s := &c.state
 	least, more := s.bound()
-	out := Coverage{Preemptions: s.Bound, Delays: s.Delays, Behaviours: len(s.Seen), Fair: s.Unfair, Missing: s.Missing}
+	out := Coverage{Preemptions: s.Bound, Delays: s.Delays, Behaviours: len(s.Seen), Fair: s.Unfair, Missing: s.Missing, Departed: s.Departed}
 	switch {
 	case !s.Started || more && least == 0:
 		return out, false

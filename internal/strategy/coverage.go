@@ -5,6 +5,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -31,7 +32,12 @@ type Coverage struct {
 	Fair bool `json:"fair,omitempty"`
 	// Missing says why executions may exist that the search does not enumerate.
 	Missing []string `json:"missing,omitempty"`
+	// Departed is where the first execution left its schedule that did, with NotFollowed in Missing.
+	Departed *schedule.Divergence `json:"-"`
 }
+
+// NotFollowed is the entry of Coverage.Missing for an execution that left its schedule.
+const NotFollowed = "an execution did not follow its schedule, so the program depends on more than the schedule"
 
 // Bound returns the bound in words: "2 preemptions".
 func (c *Coverage) Bound() string {
@@ -55,9 +61,11 @@ type enumeration struct {
 	Points  []trace.Site `json:"points,omitempty"`
 	Dir     directory    `json:"threads"`
 	Missing []string     `json:"missing,omitempty"`
-	Unfair  bool         `json:"unfair,omitempty"`
-	Waits   bool         `json:"waits,omitempty"` // an operation may have a time limit
-	Rounds  int          `json:"rounds"`
+	// Departed is that of Coverage.
+	Departed *schedule.Divergence `json:"departed,omitempty"`
+	Unfair   bool                 `json:"unfair,omitempty"`
+	Waits    bool                 `json:"waits,omitempty"` // an operation may have a time limit
+	Rounds   int                  `json:"rounds"`
 	// Seen are the signatures of the executions with the present scheduling points.
 	Seen map[uint64]bool `json:"seen,omitempty"`
 }
@@ -72,7 +80,10 @@ func (x *enumeration) look(o *Observation) *recorded {
 		x.miss("an execution could not be recorded")
 		return nil
 	case out.Ending.Kind == trace.Diverged:
-		x.miss("an execution did not follow its schedule, so the program depends on more than the schedule")
+		x.miss(NotFollowed)
+		if x.Departed == nil {
+			x.Departed = out.Diverged
+		}
 		return nil
 	case out.Ending.Kind == trace.Hang, out.Ending.Kind == trace.Livelock, out.Ending.Kind == trace.Unfinished:
 		x.miss("an execution did not end within the step budget")

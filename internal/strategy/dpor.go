@@ -146,7 +146,7 @@ func (d *DPOR) Coverage() (Coverage, bool) {
 	}
 	return Coverage{
 		Complete: s.Done && len(s.Missing) == 0 && !s.Unfair, Preemptions: bound, Executions: s.Executions, Behaviours: len(s.Seen), Redundant: s.Redundant,
-		Reduced: true, Fair: s.Unfair, Missing: s.Missing,
+		Reduced: true, Fair: s.Unfair, Missing: s.Missing, Departed: s.Departed,
 	}, s.Started
 }
 
@@ -200,7 +200,7 @@ func (d *DPOR) Observe(o *Observation) {
 	if n := len(s.Stack); n > 0 && len(s.Stack[n-1].Rest) > 0 {
 		top := s.Stack[n-1]
 		top.Rest = nil
-		if o.Outcome != nil && o.Outcome.Ending.Kind == trace.Diverged {
+		if o.Outcome != nil && o.Outcome.Ending.Kind == trace.Diverged && !strayed(o.Outcome.Diverged) {
 			s.Redundant++
 			return // the policy decides instead
 		}
@@ -234,9 +234,27 @@ func (d *DPOR) Observe(o *Observation) {
 		return
 	}
 	if r != nil {
+		d.repeats(r, max(prefix-1, 0))
 		d.extend(r, max(prefix-1, 0))
 	}
 	d.backtrack()
+}
+
+// strayed reports whether a thread came to another operation than before. Otherwise its operation was not possible.
+func strayed(d *schedule.Divergence) bool {
+	return d != nil && d.Met.Thread == d.Expected.Thread && d.Met.Op != trace.OpNone && (d.Met.Op != d.Expected.Op || d.Met.Site != d.Expected.Site)
+}
+
+// repeats checks that the first n decisions of an execution are those of the earlier execution whose schedule it followed.
+func (d *DPOR) repeats(r *recorded, n int) {
+	for i, node := range d.state.Stack[:n] {
+		x := &r.decisions[i]
+		same := node.Uses.all() || x.uses.all() || slices.Equal(node.Uses, x.uses)
+		if !same || !slices.Equal(node.Enabled, x.enabled) {
+			d.state.miss("an execution with the same schedule as another one had other operations or enabled threads, so the program depends on more than the schedule")
+			return
+		}
+	}
 }
 
 // answer learns from a probe.

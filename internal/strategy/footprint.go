@@ -44,8 +44,11 @@ func (f footprint) conflicts(g footprint) bool {
 			}
 		}
 	}
-	return len(f) > 0 && f[0].Space == spaceAll || len(g) > 0 && g[0].Space == spaceAll
+	return f.all() || g.all()
 }
+
+// all reports whether an operation is dependent on every other one.
+func (f footprint) all() bool { return len(f) > 0 && f[0].Space == spaceAll }
 
 func (u *use) conflicts(v *use) bool {
 	switch {
