@@ -301,7 +301,6 @@ const (
 const (
 	MaxSteps       = 1048576
 	Quantum        = 10000
-	ShortQuantum   = 200
 	FairSalt       = 1717660018
 	FairEvery      = 16384
 	FairVain       = 256

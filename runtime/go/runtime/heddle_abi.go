@@ -303,7 +303,6 @@ const (
 const (
 	hdMaxSteps       = 1048576
 	hdQuantum        = 10000
-	hdShortQuantum   = 200
 	hdFairSalt       = 1717660018
 	hdFairEvery      = 16384
 	hdFairVain       = 256
