@@ -302,7 +302,6 @@ const (
 	MaxSteps       = 1048576
 	WarmSteps      = 4194304
 	Quantum        = 10000
-	ShortQuantum   = 200
 	FairSalt       = 1717660018
 	FairEvery      = 16384
 	FairVain       = 256

@@ -321,7 +321,6 @@ enum hd_scheduler {
   HD_MAX_STEPS = 1 << 20,     // step budget of a plan that names none, in points
   HD_WARM_STEPS = 1 << 22,    // Go: step budget of the execution that warms up a test
   HD_QUANTUM = 10000,         // consecutive points of a thread before it counts as yielding
-  HD_SHORT_QUANTUM = 200,     // the same in the fair phase; not in C, where decisions are strongly fair then
   HD_FAIR_SALT = 0x66616972,  // mixed into the seeds of strongly fair decisions
   HD_FAIR_EVERY = 1 << 14,    // points after a fair window with which the next one begins
   HD_FAIR_VAIN = 256,         // fruitless observations after a fair window with which the next one begins

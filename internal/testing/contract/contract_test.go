@@ -356,7 +356,8 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 			}
 			if lang == "go" {
 				p.Timeouts, p.Spurious = false, false // Go has none of these waits, and draws nothing
-			} else if seed%3 == 2 {
+			}
+			if seed%3 == 2 {
 				p.FairAfter, p.FairSeed = int(seed), seed/3
 			}
 			q := p

@@ -104,6 +104,7 @@ type hdThread struct {
 	forced    bool   // its pending operation is a yield that heddle put in
 	looks     uint32 // at the clock, since its last scheduling point or quiet stretch
 	ran       uint64 // hd.points when it last performed an operation or became enabled
+	acted     uint64 // hd.points when it last performed an operation or was created
 	holds     uint64 // set of the plan's holds for its pending operation
 	felt      uint64 // those that were in force at a decision
 	heldAt    uint64 // hd.points when it reached the operation
@@ -184,7 +185,13 @@ var hd struct {
 	alone      bool   // the first thread has been the only one, and no timer has been set
 	points     uint64
 	budget     uint64 // points after which the execution is cut off
-	fairAt     uint64 // points when the fair phase began, 0 if it has not
+	late       bool   // the fair phase has begun
+	suspected  bool   // of a hang: the phase begins with the next decision
+	fairAt     uint64 // points when it began, 0 if it has not
+	fairUntil  uint64 // points with which the last fair window ends
+	vain       uint64 // fruitless observations of all threads since then
+	fairRng    uint64 // of strongly fair decisions
+	longSince  int64  // virtual time since when time passes although threads are at work; 0: it does not
 	switches   uint32
 	preempt    uint32
 	lastRan    uint32
@@ -377,7 +384,7 @@ func hdStart(gp *g) {
 	hd.ncomputing, hd.stretches = 0, 0
 	hdTestFailed.site = 0
 	hd.signature, hd.timed, hd.progress, hd.pos, hd.devs, hd.devRun = 0, 0, 0, 0, 0, 0
-	hd.fairAt = 0
+	hd.longSince = 0
 	hd.result = hdResult{}
 	hd.slack, hd.drifts, hd.looked, hd.forced = int64(min(p.Slack, 1<<62)), false, false, false
 	hdSlotBegin()

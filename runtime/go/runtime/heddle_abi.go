@@ -304,7 +304,6 @@ const (
 	hdMaxSteps       = 1048576
 	hdWarmSteps      = 4194304
 	hdQuantum        = 10000
-	hdShortQuantum   = 200
 	hdFairSalt       = 1717660018
 	hdFairEvery      = 16384
 	hdFairVain       = 256

@@ -211,7 +211,7 @@ func hdHoldInForce(h *hdHold, t *hdThread) bool {
 
 // hdHoldsLook determines, before a decision, which threads are held.
 func hdHoldsLook(lingers bool) {
-	late := lingers || hdLate()
+	late := lingers || hd.late
 	hdHolding.n = 0
 	for w := range hd.nwords {
 		hdHolding.held[w] = 0

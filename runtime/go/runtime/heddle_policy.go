@@ -9,9 +9,14 @@ import (
 	"unsafe"
 )
 
-func hdRandom() uint64 { // splitmix64
-	hd.rng += 0x9e3779b97f4a7c15
-	z := hd.rng
+func hdRandom() uint64 { return hdSplitmix(&hd.rng) }
+
+// hdFairRandom draws for strongly fair decisions.
+func hdFairRandom() uint64 { return hdSplitmix(&hd.fairRng) }
+
+func hdSplitmix(state *uint64) uint64 {
+	*state += 0x9e3779b97f4a7c15
+	z := *state
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
@@ -24,6 +29,9 @@ func hdPolicyBegin() {
 	hd.nchange = 0
 	hd.delays = 0
 	hd.intended = ^uint32(0)
+	hd.late, hd.suspected = false, false
+	hd.fairAt, hd.fairUntil, hd.vain = 0, 0, 0
+	hd.fairRng = hdMix(hdSeed(&hd.plan)+hd.index, hdFairSalt)
 	if hd.plan.Policy == hdPolicyWalk {
 		p := &hd.plan
 		if hd.warm {
@@ -113,10 +121,7 @@ func hdYields(t *hdThread) bool {
 }
 
 func hdMonopolises(t *hdThread) bool {
-	if t.index != hd.lastRan || hd.points-hd.since < hdShortQuantum {
-		return false
-	}
-	return hd.points-hd.since >= hdQuantum || hdLate()
+	return t.index == hd.lastRan && hd.points-hd.since >= hdQuantum
 }
 
 // hdPolicyArrive is called when a thread has a new operation pending.
@@ -191,15 +196,93 @@ func hdNextAfter(i uint32) uint32 {
 	return i
 }
 
-func hdChooseFair() uint32 {
-	t := hd.turn
+// hdDueClock returns the clock if a timer is due and did not fire last: the others still run, however short its periods.
+func hdDueClock() *hdThread {
 	if c := hd.clock; c != nil && c.index != hd.lastRan && hdHas(&hd.enabled, c.index) && hdTimer() <= hd.vnow+hdPointNs {
-		return c.index // it is due; the others still run, however short its periods
+		return c
 	}
+	return nil
+}
+
+func hdChooseFair() uint32 {
+	if c := hdDueClock(); c != nil {
+		return c.index
+	}
+	t := hd.turn
 	if t.state != hdEnded && hdHas(&hd.enabled, t.index) && !hdYields(t) {
 		return t.index
 	}
 	return hdNextAfter(t.index)
+}
+
+// hdNth returns the k-th enabled thread, in order, from 0.
+func hdNth(k int) uint32 {
+	for w := uint32(0); ; w++ {
+		m := hd.enabled[w]
+		if c := sys.OnesCount64(m); k >= c {
+			k -= c
+			continue
+		}
+		for ; k > 0; k-- {
+			m &= m - 1
+		}
+		return w*64 + uint32(sys.TrailingZeros64(m))
+	}
+}
+
+// hdChooseStrongly is strongly fair: a thread that is enabled at infinitely many decisions is chosen infinitely often,
+// with probability 1. docs/scheduler.md has a sketch of the proof.
+func hdChooseStrongly() uint32 {
+	if c := hdDueClock(); c != nil {
+		return c.index
+	}
+	cur := hd.turn
+	stays := cur.state != hdEnded && hdHas(&hd.enabled, cur.index)
+	if stays && cur.pend.op != hdOpGosched && cur.pend.op != hdOpGsleep {
+		odds := uint64(hdFairShort)
+		switch {
+		case hdSpinning(cur):
+			odds = 2
+		case hd.late && (hd.points-hd.fairAt)/hdFairEpoch%2 != 0:
+			odds = hdFairLong
+		}
+		if hdFairRandom()%odds != 0 {
+			return cur.index
+		}
+	}
+	if stays {
+		hdDel(&hd.enabled, cur.index)
+	}
+	i, r := cur.index, uint64(1)
+	n := hdReadyCount()
+	if n > 1 {
+		r = hdFairRandom()
+	}
+	switch {
+	case n == 0:
+	case r&1 == 0:
+		i = hdNth(int(r >> 32 * uint64(n) >> 32))
+	default:
+		i = hdLeast(&hd.enabled, func(u *hdThread) uint64 { return u.acted }).index
+	}
+	if stays {
+		hdAdd(&hd.enabled, cur.index)
+	}
+	return i
+}
+
+// hdLeast returns the first thread of a set at which a value is least.
+func hdLeast(of *[hdWords]uint64, value func(*hdThread) uint64) *hdThread {
+	var least *hdThread
+	for w := range hd.nwords {
+		for m := of[w]; m != 0; m &= m - 1 {
+			u := &hd.threads[w*64+uint32(sys.TrailingZeros64(m))]
+			if least == nil || value(u) < value(least) {
+				least = u
+			}
+		}
+	}
+	return least
 }
 
 // hdChooseNotComputing returns an enabled goroutine that is not at a yield in a computation, or -1:
@@ -246,17 +329,7 @@ func hdChooseRandom() uint32 {
 	if n > 1 {
 		k = int(hdRandom() >> 32 * uint64(n) >> 32)
 	}
-	for w := uint32(0); ; w++ {
-		m := hd.enabled[w]
-		if c := sys.OnesCount64(m); k >= c {
-			k -= c
-			continue
-		}
-		for ; k > 0; k-- {
-			m &= m - 1
-		}
-		return w*64 + uint32(sys.TrailingZeros64(m))
-	}
+	return hdNth(k)
 }
 
 // hdDrawIntended draws the thread whose interesting event is to come next, in proportion to the remaining
@@ -354,34 +427,39 @@ func hdChooseHighest() uint32 {
 	return best.index
 }
 
-// hdLate reports whether the fair phase has begun, and begins it when it is due.
-func hdLate() bool {
-	if hd.fairAt != 0 {
-		return true
-	}
+// hdFairPhase begins the fair phase when it is due.
+func hdFairPhase() {
 	after := uint64(hd.plan.FairAfter)
 	if after == 0 {
 		after = hd.budget / 2
 	}
-	if hd.points < after || hd.plan.ScriptMode == hdScriptTolerant && hd.pos < hd.plan.Nsteps {
-		return false
+	due := hd.points >= after && !(hd.plan.ScriptMode == hdScriptTolerant && hd.pos < hd.plan.Nsteps)
+	if hd.late || !due && !hd.suspected {
+		return
 	}
+	hd.late = true
 	hd.fairAt = hd.points
+	hd.fairRng = hdMix(hdSeed(&hd.plan)+hd.index+hd.plan.FairSeed, hdFairSalt+1)
+	hd.progress, hd.progressAt = hd.points, hd.vnow // what follows has a time of its own
+	hd.drifts, hd.looked = false, false
+}
+
+// hdInWindow reports whether decisions are strongly fair for a while.
+func hdInWindow() bool {
+	if hd.points >= hd.fairUntil {
+		if hd.vain < hdFairVain && hd.points-hd.fairUntil < hdFairEvery {
+			return false
+		}
+		hd.fairUntil = hd.points + hdFairWindow
+	}
+	hd.vain = 0
 	return true
 }
 
 // hdStarving returns the enabled goroutine that has waited longest, if that is too long, and nil
 // otherwise. Two goroutines that run in turn could keep a third waiting.
 func hdStarving() *hdThread {
-	var oldest *hdThread
-	for w := range hd.nwords {
-		for m := hd.decision[w]; m != 0; m &= m - 1 {
-			u := &hd.threads[w*64+uint32(sys.TrailingZeros64(m))]
-			if oldest == nil || u.ran < oldest.ran {
-				oldest = u
-			}
-		}
-	}
+	oldest := hdLeast(&hd.decision, func(u *hdThread) uint64 { return u.ran })
 	if hd.points-oldest.ran < hdStarved {
 		return nil
 	}
@@ -389,24 +467,25 @@ func hdStarving() *hdThread {
 }
 
 func hdPolicyChoose() uint32 {
-	fair := hd.plan.Policy == hdPolicyFair || hdLate()
+	strongly := hd.late || hdInWindow()
+	fair := strongly || hd.plan.Policy == hdPolicyFair
 	if !fair && hd.points%hdStarvedEvery == 0 {
 		if t := hdStarving(); t != nil {
 			return t.index
 		}
 	}
 	hidden := hd.plan.Nholds != 0 && hdHoldsHide()
-	i := hdPolicyPick(fair)
+	i := hdPolicyPick(strongly)
 	if hidden {
 		hdHoldsShow()
 	}
 	return i
 }
 
-// hdPolicyPick returns one of the enabled threads, as the policy has it.
-func hdPolicyPick(fair bool) uint32 {
-	if fair {
-		return hdChooseFair()
+// hdPolicyPick returns one of the enabled threads, as the policy has it, or, if strongly is set, as strong fairness has it.
+func hdPolicyPick(strongly bool) uint32 {
+	if strongly {
+		return hdChooseStrongly()
 	}
 	switch hd.plan.Policy {
 	case hdPolicyRandom:

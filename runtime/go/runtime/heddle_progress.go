@@ -10,9 +10,11 @@
 //	        without loss to any of them.
 //	futile  those that read what others can change, so not the yields of a loop that only
 //	        yields. When every enabled goroutine has hdFutile, and all together have had
-//	        hdHopeless points each, or the only one hdHopelessAlone, times the plan's
-//	        patience, no goroutine will ever progress: a hang. A strict script says where the
-//	        execution ended; it is not a hang before the last step.
+//	        hdHopeless turns each, or the only one hdHopelessAlone, and none waits for time to
+//	        pass, the fair phase begins. If it has begun, and as many have passed in it, the
+//	        execution is suspected of a hang, and ends: each goroutine has had the chance to run.
+//	        A plan that says when the phase begins requires hdSure times as many. A script says
+//	        where the execution goes on; it is not a hang before the last step.
 //
 // A goroutine that writes to memory between its observations, or reads other addresses each time,
 // may be making progress that only shows later. It is neither idle nor futile; if it does only
@@ -73,6 +75,7 @@ func hdObserve(t *hdThread, pc, obj uintptr, value uint64, weight uint32, futile
 	}
 	if weight == hdHeavy {
 		t.stale++
+		hd.vain++
 	}
 	if t.wrote || s.trail != trail {
 		s.trail = trail
@@ -98,44 +101,53 @@ func hdObserve(t *hdThread, pc, obj uintptr, value uint64, weight uint32, futile
 
 // hdLookAround determines whether all goroutines only wait.
 func hdLookAround(t *hdThread) {
-	hd.drifts = hdEveryone(hdIdle, 0)
-	if !hd.drifts || hd.settle.phase != hdSettleNone || t.futile < hdFutile || hd.points-hd.progress <= hdEnough() || !hdEveryone(hdIdle, hdFutile) {
+	hd.drifts, _ = hdEveryone(hdIdle, 0)
+	if !hd.drifts || hd.settle.phase != hdSettleNone || t.futile < hdFutile {
+		return
+	}
+	all, least := hdEveryone(hdIdle, hdFutile)
+	n := uint64(hdReadyCount())
+	each := uint64(hdHopeless)
+	if n == 1 {
+		each = hdHopelessAlone
+	}
+	// A quiet stretch of waiting is one point and many turns (heddle_computation.go).
+	turns := max(hd.points-hd.progress, uint64(least)*n)
+	if !all || turns <= each*n {
 		return
 	}
 	if hdTimer() != 0 || hd.looked && hd.vnow-hd.progressAt < hdForever {
 		return // they wait for time to pass
 	}
-	enough := hdEnough()
-	if hd.plan.FairAfter != 0 {
-		enough *= hdSure
-	}
-	if hd.points-hd.progress <= enough || hd.plan.ScriptMode == hdScriptStrict && hd.pos < hd.plan.Nsteps {
+	if hd.pos < hd.plan.Nsteps {
 		return
 	}
-	hdMessage("no progress")
-	hdFail(hdOutHang, 0, t.pend.pc)
-}
-
-// hdEnough is how many points without progress may show that there will be no more.
-func hdEnough() uint64 {
-	n := uint64(hdReadyCount())
-	if n == 1 {
-		return hdHopelessAlone
+	if !hd.late {
+		hd.suspected = hd.plan.FairAfter == 0
+		return
 	}
-	return hdHopeless * n
+	if hd.plan.FairAfter != 0 {
+		each *= hdSure
+	}
+	if turns > each*n {
+		hdMessage("no progress")
+		hdFail(hdOutHang, 0, t.pend.pc)
+	}
 }
 
-// hdEveryone reports whether each enabled goroutine has reached both counts.
-func hdEveryone(idle, futile uint32) bool {
+// hdEveryone reports whether each enabled goroutine has reached both counts, and the least of their futile counts.
+func hdEveryone(idle, futile uint32) (all bool, least uint32) {
+	least = ^uint32(0)
 	for w := range hd.nwords {
 		for m := hd.enabled[w]; m != 0; m &= m - 1 {
 			u := &hd.threads[w*64+uint32(sys.TrailingZeros64(m))]
 			if u.idleAt != hd.progress || u.idle < idle || u.futile < futile {
-				return false
+				return false, 0
 			}
+			least = min(least, u.futile)
 		}
 	}
-	return true
+	return true, least
 }
 
 // hdJudge is called when t reaches operation op.

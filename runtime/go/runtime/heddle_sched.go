@@ -38,7 +38,7 @@ func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr)
 		exit(2)
 	}
 	t := &hd.threads[i]
-	*t = hdThread{index: i, number: hd.born, parent: parent, nth: nth, name: name, entry: entry, created: created, state: hdReady}
+	*t = hdThread{index: i, number: hd.born, parent: parent, nth: nth, name: name, entry: entry, created: created, state: hdReady, acted: hd.points}
 	hd.born++
 	t.random = hdMix(hdSeed(&hd.plan)+hd.index, name)
 	t.own = hdMix(0, name)
@@ -258,10 +258,21 @@ func hdTimer() int64 {
 	return ts.wakeTime()
 }
 
-// hdPolled is the number of points after which, late in an execution, time advances although
-// goroutines are enabled. A goroutine may poll in a way that heddle does not recognise; without
-// this it would exhaust the step budget.
+// hdPolled is the number of points after which, once the test has ended, time advances to the next timer although
+// goroutines are enabled. A goroutine may poll in a way that heddle does not recognise.
 const hdPolled = 20000
+
+// hdTimeLong lets time pass in the fair phase although goroutines are at work: a program that runs until a certain time
+// has passed does not hang.
+func hdTimeLong() {
+	if hd.points%hdLongEvery != 0 {
+		return
+	}
+	if hd.longSince == 0 {
+		hd.longSince = hd.vnow
+	}
+	hd.vnow += hdLongNs + (hd.vnow-hd.longSince)/hdLongShare
+}
 
 // hdChoose picks the thread that performs the next operation, and updates time and the schedule. A
 // thread is enabled, or a timer exists.
@@ -270,14 +281,20 @@ func hdChoose() *hdThread {
 		return hdSettleOver()
 	}
 	lingers := hd.settle.phase == hdSettleLingers
+	if !lingers {
+		hdFairPhase()
+		if hd.late {
+			hdTimeLong()
+		}
+	}
 	fire, must := false, false
 	if when := hdTimer(); when != 0 {
 		// A timer that is due, or nearly, fires when it is chosen. Time advances to the
 		// next timer when no other thread is enabled, or when the plan or its script lets a
 		// timer fire early.
 		fire = when <= hd.vnow+hdPointNs+hdDue || hdScriptOvertakes(when) || !hdAny()
-		early := !lingers && hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()%hdEarlyTimerOdds == 0 && hdMayOvertake(when)
-		if early || (lingers || hdLate()) && hd.points-hd.timed > hdPolled {
+		early := !lingers && !hd.late && hd.plan.Flags&hdPlanTimeouts != 0 && hd.pos >= hd.plan.Nsteps && hdRandom()%hdEarlyTimerOdds == 0 && hdMayOvertake(when)
+		if early || lingers && hd.points-hd.timed > hdPolled {
 			fire, must = true, true
 		}
 	}
@@ -332,7 +349,7 @@ func hdCommit(t *hdThread) {
 		hd.ncomputing--
 	}
 	hd.vnow += hdPointNs
-	t.ran = hd.points
+	t.ran, t.acted = hd.points, hd.points
 	flags := uint32(0)
 	if t.forced {
 		flags = hdEvForced
