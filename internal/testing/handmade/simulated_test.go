@@ -3,6 +3,7 @@ package handmade
 import (
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/testing/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -64,5 +65,42 @@ func TestSimulated(t *testing.T) {
 	}
 	if found*100 < bugs*95 {
 		t.Errorf("only %d of %d bugs were found", found, bugs)
+	}
+}
+
+// A search on the simulated machine finds what the graph has, of the same kind, and nothing else.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	programs, err := Generate(12, Options{Seed: 1, Small: true, Families: []string{
+		"test-and-set", "futex mutex", "two locks", "bounded buffer", "made once", "hot potato",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range programs {
+		truth, err := p.Truth(100_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		program, err := p.Simulated()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := engine.Find(t.Context(), simprog.New(program), engine.Options{Seed: 1, Runs: 200, NoSimplify: true}, nil)
+		if err != nil {
+			t.Errorf("%s: %v", p, err)
+			continue
+		}
+		kind := ""
+		if r.Finding != nil {
+			kind = r.Finding.Kind
+		}
+		ok := kind == "" && truth.Correct()
+		for k, possible := range map[trace.Kind]bool{trace.Assertion: truth.Failed, trace.Deadlock: truth.Deadlock, trace.Hang: truth.Hang, trace.Livelock: truth.Livelock} {
+			ok = ok || possible && kind == k.String()
+		}
+		if !ok {
+			t.Errorf("%s: found %q in %d executions; the truth is %+v\n%s", p, kind, r.Executions, truth, p.Text)
+		}
 	}
 }
