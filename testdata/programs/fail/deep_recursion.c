@@ -34,3 +34,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: : a.next = to;

@@ -36,3 +36,4 @@ int main(void) {
   pthread_join(t, NULL);
   return status != 0;
 }
+// cause: : pid_t pid = fork();
