@@ -148,16 +148,16 @@ int main(void) {
   return 0;
 }`
 
-// buildsOf compiles a program with each compiler and level of optimisation.
+// buildsOf compiles a program with each compiler.
 func buildsOf(t *testing.T, source string) map[string]string {
 	builds := map[string]string{}
-	for _, level := range []string{"-O0", "-O1", "-O2"} {
+	for _, level := range []string{"-O0", "-O2"} {
 		builds["gcc "+level] = compile(t, source, level)
 	}
 	if _, err := exec.LookPath("clang"); err != nil {
 		return builds
 	}
-	for _, level := range []string{"-O0", "-O1", "-O2"} {
+	for _, level := range []string{"-O1"} {
 		prog := compile(t, source, level) // and its source beside it
 		dir := filepath.Dir(prog)
 		clang := exec.Command("clang", "-g", level, "-pthread", "-fsanitize=thread", "-c", "-o", "prog.o", "prog.c")
@@ -184,9 +184,9 @@ func TestUninitialisedStackIsTheSame(t *testing.T) {
 			base := run(t, tg, schedule.Plan{Record: true, Accesses: true})
 			points := racySites(base.Trace)
 			others := map[string]*Target{"snapshot": start(t, prog), "fork": startAt(t, prog, Fork, false), "process": startAt(t, prog, Process, false), "kernel threads": startAt(t, prog, Process, true)}
-			for seed := range uint64(6) {
+			for seed := range uint64(4) {
 				p := schedule.Plan{Policy: []schedule.Policy{schedule.Fair, schedule.Random, schedule.PCT, schedule.POS}[seed%4], Seed: seed, Depth: 3, Length: base.Points, Output: true, Timeouts: seed%2 == 0}
-				if seed > 2 {
+				if seed > 1 {
 					p.Points = points
 				}
 				plain := run(t, tg, p)
@@ -224,6 +224,9 @@ func TestUninitialisedStackIsTheSame(t *testing.T) {
 				vary("replayed and recorded", func(q *schedule.Plan) { script(q); q.Record, q.Accesses, q.Values = true, true, true })
 				vary("followed", func(q *schedule.Plan) { script(q); q.Mode = schedule.Tolerant })
 				for name, other := range others {
+					if seed > 0 {
+						break // they start processes
+					}
 					q := p
 					script(&q)
 					same(name, run(t, other, q))

@@ -65,7 +65,7 @@ void hd_stack_report(uint64_t address, uint64_t pc, const char *what) {
 }
 
 void hd_stack_operation(struct hd_thread *t) {
-  // The objects of other operations are no memory, or the kernel only compares their address, as that of a futex to wake.
+  // Other operations have no object in memory, or the kernel only compares its address, as FUTEX_WAKE does.
   uint16_t op = t->pend.op;
   bool object = (op >= HD_OP_MUTEX_INIT && op <= HD_OP_SPIN_UNLOCK) || (op >= HD_OP_ATOMIC_LOAD && op <= HD_OP_ATOMIC_CAS) ||
                 op == HD_OP_RWLOCK_TIMEDRDLOCK || op == HD_OP_RWLOCK_TIMEDWRLOCK;
