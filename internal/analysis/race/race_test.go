@@ -176,7 +176,11 @@ func bruteForce(events []trace.Event, found func(i, j int, lo, hi int64)) {
 					mlo, mhi := bytesOf(m)
 					var rest [][2]int64
 					for _, p := range left {
-						rest = append(rest, [2]int64{p[0], min(p[1], mlo)}, [2]int64{max(p[0], mhi), p[1]})
+						for _, q := range [][2]int64{{p[0], min(p[1], mlo)}, {max(p[0], mhi), p[1]}} {
+							if q[0] < q[1] { // or their number would double with each write
+								rest = append(rest, q)
+							}
+						}
 					}
 					left = rest
 				}
