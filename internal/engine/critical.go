@@ -245,7 +245,9 @@ func lifted(t *trace.Trace, pairs [][2]int) (out [][2]int) {
 	now := map[trace.ThreadID][]held{}
 	for i := range t.Events {
 		ev := &t.Events[i]
-		now[ev.Thread] = slices.DeleteFunc(now[ev.Thread], func(h held) bool { return releases(ev, h.lock) })
+		if lock, ok := released(ev); ok {
+			now[ev.Thread] = slices.DeleteFunc(now[ev.Thread], func(h held) bool { return h.lock == lock })
+		}
 		if lock := ops.Acquires(ev); lock != 0 && ops.Of(ev.Op).Done(ev) && ev.Flags&trace.FlagNoDecision == 0 {
 			now[ev.Thread] = append(now[ev.Thread], held{lock, i})
 		}

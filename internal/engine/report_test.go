@@ -47,8 +47,7 @@ func TestJSON(t *testing.T) {
 	keys(race, "first", "second", "object", "name", "size")
 	keys(race.(map[string]any)["first"], "op", "site", "where")
 	finding := got["finding"].(map[string]any)
-	// The place of a signal is the instruction; of an operation, where it returns to.
-	if got["outcome"] != "bug" || finding["kind"] != "signal" || finding["where"] != "exactly here" ||
+	if got["outcome"] != "bug" || finding["kind"] != "signal" || finding["where"] != "programs.go" ||
 		race.(map[string]any)["first"].(map[string]any)["where"] != "programs.go" || !reflect.DeepEqual(finding["threads"], []any{1.0}) {
 		t.Errorf("%s", b)
 	}

@@ -87,13 +87,19 @@ const sectionMost = 4096
 
 // releases reports whether an event releases a lock, for good or while it waits for a condition.
 func releases(ev *trace.Event, lock trace.Object) bool {
+	o, ok := released(ev)
+	return ok && o == lock
+}
+
+// released returns the lock that an event releases.
+func released(ev *trace.Event) (lock trace.Object, ok bool) {
 	switch ops.Does(ev.Op) {
 	case ops.Release, ops.ReleaseShared:
-		return ev.Object == lock
+		return ev.Object, true
 	case ops.Wait:
-		return trace.Object(ev.Aux) == lock
+		return trace.Object(ev.Aux), true
 	}
-	return false
+	return 0, false
 }
 
 // isTurned reports whether another execution has the later access of an instance in base and has not
