@@ -152,19 +152,34 @@ func changes(e *trace.Event) bool {
 	return false
 }
 
-// looks reports whether an event tells its thread something that another thread could change: it reads, or has tried in vain.
-func looks(e place, result int32) bool {
-	switch ops.Of(e.op).Does {
+// attempt is the value of an event of Go in which a goroutine communicates if it can do so at once, and none is the value of the case
+// that a select has chosen where it is the default.
+const (
+	attempt = 1
+	none    = ^uint64(0)
+)
+
+// looks reports whether an act tells its thread something that another thread could change: it reads, or has tried in vain.
+// single reports whether the object has no other operation from there on.
+func looks(a act, single func(place) bool) bool {
+	switch ops.Of(a.op).Does {
 	case ops.Read, ops.AtomicRead, ops.Exchange:
 		return true
 	case ops.Compare:
-		return result == 0
+		return a.result == 0
 	case ops.Acquire, ops.AcquireShared, ops.Down, ops.Resume:
-		return result == int32(syscall.EBUSY) || result == int32(syscall.EAGAIN) || result == int32(syscall.ETIMEDOUT)
+		if a.op == trace.OpGmutexTrylock || a.op == trace.OpRwTrylock || a.op == trace.OpRwTryrlock {
+			return single(a.place) // otherwise the lock would be released
+		}
+		return a.result == int32(syscall.EBUSY) || a.result == int32(syscall.EAGAIN) || a.result == int32(syscall.ETIMEDOUT)
+	case ops.Communicate:
+		return a.value == attempt && single(a.place) // nobody communicates at the other end
+	case ops.Selected:
+		return a.value == none
 	case ops.Inspect:
 		return true
 	}
-	return e.op == trace.OpYield && e.object != 0 // a stretch of the same reads
+	return a.op == trace.OpYield && a.object != 0 // a stretch of the same reads
 }
 
 // settled is the share of the decisions, one in so many, in which threads may do something new.
@@ -229,6 +244,16 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int) (w Wait, ok bo
 		values[a.place]++
 		own[a.place] = own[a.place] || ops.Of(a.op).Does == ops.Exchange && a.value != a.aux
 	}
+	single := func(p place) bool {
+		for _, t := range r.threads {
+			for a, last := range t.seen {
+				if last > from && a.object == p.object && a.op != p.op {
+					return false
+				}
+			}
+		}
+		return true
+	}
 	rank := func(w Wait) int {
 		switch {
 		case w.Changing:
@@ -239,7 +264,7 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int) (w Wait, ok bo
 		return 0
 	}
 	for a, last := range t.seen {
-		if last <= from || !looks(a.place, a.result) {
+		if last <= from || !looks(a, single) {
 			continue
 		}
 		others := false

@@ -102,3 +102,29 @@ func TestSettles(t *testing.T) {
 		t.Errorf("accesses were not seen: %+v", v)
 	}
 }
+
+// TestAttempts: a goroutine that tries in vain to communicate or to lock waits, unless the object is used otherwise, too: then the
+// attempts may succeed.
+func TestAttempts(t *testing.T) {
+	c := trace.MakeObject(trace.RegionHeap, 0, 64)
+	receive := trace.Event{Op: trace.OpChanRecv, Site: 10, Object: c, Value: attempt}
+	send := trace.Event{Op: trace.OpChanSend, Site: 11, Object: c, Value: attempt}
+	for _, test := range []struct {
+		name   string
+		events []trace.Event
+		want   trace.Kind
+	}{
+		{"receive", []trace.Event{receive}, trace.Hang},
+		{"receive and send", []trace.Event{send, receive}, trace.Unfinished},
+		{"blocking receive", []trace.Event{{Op: trace.OpChanRecv, Site: 10, Object: c}}, trace.Unfinished},
+		{"default of a select", []trace.Event{{Op: trace.OpSelect, Site: 12, Size: 2}, {Op: trace.OpSelectCase, Site: 12, Value: none, Flags: trace.FlagNoDecision}}, trace.Hang},
+		{"case of a select", []trace.Event{{Op: trace.OpSelect, Site: 12, Size: 2}, {Op: trace.OpSelectCase, Site: 12, Value: 1, Flags: trace.FlagNoDecision}}, trace.Unfinished},
+		{"try a lock", []trace.Event{{Op: trace.OpGmutexTrylock, Site: 13, Object: c}}, trace.Hang},
+		{"lock and unlock", []trace.Event{{Op: trace.OpGmutexTrylock, Site: 13, Object: c}, {Op: trace.OpGmutexUnlock, Site: 14, Object: c}}, trace.Unfinished},
+	} {
+		tr := execution(2000, func(int) []trace.Event { return test.events })
+		if v := Examine(tr, 0); v.Kind != test.want {
+			t.Errorf("%s: %v, want %v", test.name, v.Kind, test.want)
+		}
+	}
+}
