@@ -87,6 +87,11 @@ static void take_up(struct hd_thread *t, struct hd_suspended *s, bool other_stac
 
 bool hd_on_alt_stack(const struct hd_thread *t, uintptr_t sp) { return sp - t->signals.alt_lo < t->signals.alt_size; }
 
+static void deliver_others(int sig, void *t, void *pc) {
+  (void)sig;
+  hd_deliver_due(t, (uint64_t)pc);
+}
+
 HD_ON_SIDE_STACK(void, hd_run_handler, (struct hd_thread *t, const struct sigaction *act, siginfo_t *info, ucontext_t *c, uintptr_t sp, uintptr_t side_top)) {
   struct hd_suspended s __attribute__((cleanup(unwound)));
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -99,12 +104,14 @@ HD_ON_SIDE_STACK(void, hd_run_handler, (struct hd_thread *t, const struct sigact
   put_aside(t, &s, sig);
   t->signals.masked = false;
   t->signals.mask |= *(const uint64_t *)&act->sa_mask | (act->sa_flags & SA_NODEFER ? 0 : hd_bit(sig));
-  // The kernel runs the other handlers that such a mask lets through before this one's first step.
-  if (masked) hd_deliver_due(t, s.pend.pc);
+  if (!sp) sp = s.sp - HD_RED_ZONE;
+  hd_side_below(here);
+  // The kernel runs the other handlers that such a mask lets through before this one's first step, and puts
+  // what they are given below what this one is given.
+  if (masked && s.sp != here) hd_call_on(sp & ~15ull, (void *)deliver_others, 0, t, (void *)s.pend.pc);
+  else if (masked) hd_deliver_due(t, s.pend.pc);
   bool other = act->sa_flags & SA_ONSTACK && t->signals.alt_size && !hd_on_alt_stack(t, s.sp);
   if (other) sp = t->signals.alt_lo + t->signals.alt_size;
-  else if (!sp) sp = s.sp - HD_RED_ZONE;
-  hd_side_below(here);
   // A handler of one argument ignores the others.
   if (other || s.sp != here) hd_call_on(sp & ~15ull, (void *)act->sa_sigaction, sig, info, c);
   else act->sa_sigaction(sig, info, c);
