@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -31,6 +33,23 @@ const memorySteps = 100
 func (s *search) cramped(f *failure) bool {
 	n := s.shaping.MaxSteps
 	return n > 0 && n < firstSteps && len(f.plan.Sites()) > 0 && f.plan.MaxSteps == n && f.outcome.Points >= n && f.outcome.Ending.Kind == trace.Unfinished
+}
+
+// largest is the largest step budget that an execution of f's plan may get, 0 if f had it or did not use up what it had.
+func (s *search) largest(f *failure) int {
+	n := 0
+	switch {
+	case s.roomy && s.report.Executions == 1:
+		return firstSteps
+	case s.roomy && f.outcome.Points >= cmp.Or(f.plan.MaxSteps, usualSteps):
+		n = firstSteps
+	case s.cramped(f):
+		n = min(s.shaping.MaxSteps*memorySteps, firstSteps)
+	}
+	if n <= f.plan.MaxSteps {
+		return 0
+	}
+	return n
 }
 
 // budget sets the step budget of later executions from the first one. That is unfinished if it has used up the largest budget.

@@ -300,10 +300,16 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 		s.aside.endless[at], _ = s.key(&f.outcome.Ending, f.outcome.Trace)
 		return true, nil
 	case trace.Unfinished:
-		if s.roomy && s.report.Executions == 1 {
-			if ended, err := s.long(ctx, f); ended || err != nil {
-				return false, err
-			}
+		o, p, err := s.long(ctx, f)
+		if err != nil && !outOfTime(ctx) {
+			return false, err
+		}
+		if o != nil && s.report.Executions == 1 {
+			s.opts.MaxSteps = room(o.Points)
+		}
+		if o != nil {
+			c.plan, c.outcome = p, *o
+			break
 		}
 		s.aside.endless[at] = ""
 		c.outcome.Points = f.outcome.Points
@@ -325,23 +331,28 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 	case e.Kind == trace.Hang:
 		s.patient = true
 	case s.shaping.MaxSteps == 0:
-		s.opts.MaxSteps = max(cmp.Or(f.plan.MaxSteps, usualSteps), firstSteps)
+		s.opts.MaxSteps = max(s.opts.MaxSteps, f.plan.MaxSteps, firstSteps)
 	case s.cramped(f):
-		s.memoryBudget = min(s.shaping.MaxSteps*memorySteps, firstSteps)
+		s.memoryBudget = s.largest(f)
 	}
 	return false, nil
 }
 
-// long repeats a first execution that did not end with the largest budget, and sets that of later executions if it ends.
-func (s *search) long(ctx context.Context, f *failure) (ended bool, err error) {
+// long repeats an execution that did not end with the largest budget, and returns its outcome if it ends. Instructions that
+// turn out to race become scheduling points, which the first execution did not count. What has not ended with the largest budget
+// once may have no end, and then no other execution of the search is repeated so.
+func (s *search) long(ctx context.Context, f *failure) (*schedule.Outcome, schedule.Plan, error) {
 	p := f.plan
-	p.MaxSteps, p.Record = firstSteps, false
+	p.MaxSteps, p.Record = s.largest(f), false
+	if p.MaxSteps == 0 || s.endlessly {
+		return nil, p, nil
+	}
 	o, err := s.target.Run(ctx, p)
 	if err != nil || o.Ending.Kind.Endless() {
-		return false, err
+		s.endlessly = true
+		return nil, p, err
 	}
-	s.opts.MaxSteps = room(o.Points)
-	return true, nil
+	return &o, p, nil
 }
 
 // loops says where the threads of an execution were when it was cut off: in which functions, and in which operations if they were

@@ -36,9 +36,11 @@ type search struct {
 	expect   int32
 	outputs  *oracle.Oracle
 	roomy    bool // heddle chooses the step budget (budget.go)
-	longest  int  // most scheduling points of an execution that ended
-	computed int  // most quiet stretches of an execution that ended
-	patient  bool // every plan says when the fair phase begins: an execution made no progress for long, and ended (budget.go)
+	// endlessly is that an execution did not end with the largest budget, either (endless.go).
+	endlessly bool
+	longest   int  // most scheduling points of an execution that ended
+	computed  int  // most quiet stretches of an execution that ended
+	patient   bool // every plan says when the fair phase begins: an execution made no progress for long, and ended (budget.go)
 	// memoryBudget is the step budget of plans with memory instructions, 0 until an execution needed more than
 	// the user allows (budget.go).
 	memoryBudget int
