@@ -16,6 +16,7 @@
 #include "core/stacks.h"
 #include "memory/access.h"
 #include "memory/heap.h"
+#include "memory/shadow.h"
 
 enum {
   CLASSES = 96,
@@ -211,10 +212,13 @@ void hd_heap_free(void *p, uint64_t pc) {
 }
 
 void hd_gone_event(uint64_t p, uint32_t size, bool write, uint64_t pc) {
-  if (hd.open || !hd.record || (hd.watcher && !hd.accesses)) return; // at a scheduling point, hd_commit_failed sends it
+  if (hd.open) return; // at a scheduling point, hd_commit_failed does this
   static const uint16_t ops[2][2] = { { HD_OP_READ_RANGE, HD_OP_READ }, { HD_OP_WRITE_RANGE, HD_OP_WRITE } };
+  uint16_t op = ops[write][size <= 16 && !(size & (size - 1))];
+  if (hd.watcher) hd_shadow_point(hd.cur, p, size, op, pc); // what ended the memory may race with the use
+  if (!hd.record || (hd.watcher && !hd.accesses)) return;
   hd_profiles(); // it is sent in any case
-  hd_pend(hd.cur, ops[write][size <= 16 && !(size & (size - 1))], pc, p);
+  hd_pend(hd.cur, op, pc, p);
   hd.cur->pend.size = size;
   for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
   hd_event(hd.cur, 0, -1, HD_EV_NODECISION);

@@ -17,7 +17,7 @@ void hd_heap_begin(void);               // called when an execution begins
 void hd_heap_save(void);
 void hd_heap_restore(bool faulted);
 void hd_heap_open_all(void); // called before a limit on data, which would keep the heap from growing
-// Sends the event of a use of memory that hd_freed reports, which ends the execution.
+// Looks for races of a use of memory that is gone, which ends the execution, and sends its event.
 HD_COLD void hd_gone_event(uint64_t p, uint32_t size, bool write, uint64_t pc);
 // Ends the execution with the access to memory that hd_freed reports.
 _Noreturn HD_COLD void hd_heap_bad_access(uintptr_t a, uint32_t size, bool write, uint64_t pc);
