@@ -63,13 +63,13 @@ static void begin(void) {
   subreaper = false;
 }
 
-static void no_orphans(void) {
-  if (subreaper && nchildren) hd_unsupported("a child process of a subreaper (PR_SET_CHILD_SUBREAPER): the program would inherit its children");
+static void no_orphans(uint32_t children) {
+  if (subreaper && children) hd_unsupported("a child process of a subreaper (PR_SET_CHILD_SUBREAPER): the program would inherit its children");
 }
 
 void hd_children_subreaper(bool on) {
   subreaper = on;
-  no_orphans();
+  no_orphans(nchildren);
 }
 
 // ---- starting processes
@@ -105,7 +105,7 @@ static int announced(struct hd_thread *t, long pid, bool tells) {
   child[nchildren].thread = t->number;
   child[nchildren].watch = NULL;
   int number = FIRST + (int)nchildren++;
-  no_orphans();
+  no_orphans(nchildren);
   hd_progress(t);
   uint64_t pc = t->pend.pc;
   hd_commit(t, (uint64_t)(number - FIRST + 1), 0);
@@ -178,6 +178,7 @@ static int do_fork(const char *what, uint64_t pc, int (*real)(void)) {
   struct hd_thread *t = hd.cur;
   t->pend.pc = pc;
   hd_require_isolation(HD_ISOLATION_FORK, what); // before handlers run
+  no_orphans(nchildren + 1);                     // libc's fork holds its lock afterwards
   t->fork.what = what;
   t->fork.pc = pc;
   t->fork.number = 0;
