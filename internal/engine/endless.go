@@ -99,6 +99,10 @@ func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedul
 			if sure && c.verdict.Kind == trace.Unfinished {
 				c.verdict = waiting.Verdict{Kind: trace.Hang, From: at}
 			}
+			if c.verdict.Kind != trace.Unfinished && waitsForChild(c.outcome.Trace, c.verdict.From) {
+				c.verdict.Kind = trace.Unfinished
+				break
+			}
 			if c.verdict.Kind != trace.Unfinished || steps*recordedMore > recordedMost {
 				break
 			}
@@ -124,6 +128,25 @@ func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedul
 	c.kind = kind
 	c.verdict.Kind = kind
 	return c, c.shorten(ctx, run)
+}
+
+// waitsForChild reports whether a thread, after so many decisions, looks at memory that a child process may share, and change.
+func waitsForChild(t *trace.Trace, from int) bool {
+	if t == nil {
+		return false
+	}
+	children, decisions := false, 0
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Flags&trace.FlagNoDecision == 0 {
+			decisions++
+		}
+		children = children || e.Op == trace.OpProcessStart
+		if children && decisions > from && ops.Of(e.Op).Of == ops.Memory && e.Object.Region() == trace.RegionOther {
+			return true
+		}
+	}
+	return false
 }
 
 // ready returns how many threads could run when an execution was cut off.

@@ -46,8 +46,7 @@ static void look(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest
   if (object >= lo && object < hi && perms[3] == 's') in_shared = true;
 }
 
-// Reports whether another process can change the object.
-static bool shared(uint64_t at) {
+bool hd_child_shares(uint64_t at) {
   object = at;
   in_shared = false;
   hd_maps_each(look);
@@ -84,7 +83,7 @@ static void nap(long ns) {
 
 // Waits a little for an object to become free. posted: a signal handler may free it.
 static void blocked(uint16_t op, const volatile void *what, uint32_t holder, bool posted) {
-  if (shared((uint64_t)what) || (posted && handles())) nap(MS);
+  if (hd_child_shares((uint64_t)what) || (posted && handles())) nap(MS);
   else stuck(op, what, holder, 0);
 }
 
@@ -124,7 +123,7 @@ static void observes(uint64_t at) {
 static bool private(void) {
   if (nobjects > OBJECTS || handles()) return false;
   for (uint32_t i = 0; i < nobjects; i++)
-    if (shared(objects[i])) return false;
+    if (hd_child_shares(objects[i])) return false;
   return true;
 }
 
@@ -344,7 +343,7 @@ long hd_child_syscall(long n, const long a[6]) {
   anew();
   long cmd = a[1] & FUTEX_CMD_MASK;
   if (n == SYS_futex && (cmd == FUTEX_WAIT || cmd == FUTEX_WAIT_BITSET) && !a[3] && a[0] && *(volatile uint32_t *)a[0] == (uint32_t)a[2])
-    if (!shared((uint64_t)a[0]) && !handles()) stuck(HD_OP_FUTEX_WAKEUP, (void *)a[0], 0, 0);
+    if (!hd_child_shares((uint64_t)a[0]) && !handles()) stuck(HD_OP_FUTEX_WAKEUP, (void *)a[0], 0, 0);
   return hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 

@@ -19,6 +19,7 @@ struct hd_fate {
   uint64_t frames[HD_CHILD_FRAMES]; // its stack, innermost first
 };
 
+bool hd_child_shares(uint64_t at); // the memory is shared with other processes, which can change an object there
 void hd_child_begins(struct hd_fate *fate); // this process is a child that was forked beside other threads
 void hd_child_execs(bool on);               // it is about to execute another program, or that has failed
 #endif

@@ -346,6 +346,11 @@ static bool unwatched(void) {
 // deadline.
 static bool external(void) {
   long pid = 0; // of a child that is waited for
+  for (uint32_t i = 0; nchildren && i < hd.nthreads; i++) {
+    const struct hd_thread *u = &hd_threads[i];
+    if (!u->ended && u->wait.on && u->wait.on != (uint64_t)&waiting && hd_child_shares(u->wait.on))
+      hd_unsupported("a wait for an object in memory that is shared with a child process: heddle controls the threads of one process");
+  }
   for (struct patience p = { 0 };; rest(&p, pid)) {
     bool any = false;
     for (uint32_t i = 0; i < hd.nthreads; i++) {
