@@ -147,6 +147,8 @@ func (b *builder) title(found finding.Finding) string {
 	kind := found.Kind.String()
 	e := &b.tr.Ending
 	switch {
+	case e.Kind == trace.Unfinished:
+		return e.Kind.String() + ": " + e.Message
 	case found.Kind == trace.Signal && e.Object != 0:
 		return found.Message
 	case found.Kind == trace.Signal && unix.Signal(e.Status) == unix.SIGSEGV && e.Message == "":

@@ -287,7 +287,7 @@ func TestRealEndings(t *testing.T) {
 		place           string // the function where it failed
 		cold            bool
 	}{
-		{name: "TestLostUpdate", kind: trace.Test, message: "n is 1, want 2", output: "counted\n    p_test.go:30: n is 1, want 2\n", place: "p.TestLostUpdate"},
+		{name: "TestLostUpdate", kind: trace.Test, message: "n is 1, want 2", output: "counted\n    p_test.go:32: n is 1, want 2\n", place: "p.TestLostUpdate"},
 		{name: "TestABBA", kind: trace.Deadlock},
 		{name: "TestDoubleClose", kind: trace.Panic, message: "close of closed channel", output: "closing\nclosing\npanic: close of closed channel\n", place: "p.TestDoubleClose.func1"},
 		{name: "TestPanic", kind: trace.Panic, message: "it is broken", output: "before\npanic: it is broken [recovered, repanicked]\n", place: "p.TestPanic", cold: true},
