@@ -20,6 +20,8 @@ type model struct {
 	state   uint64
 	fair    uint64 // random state of strongly fair decisions
 	late    bool
+	lateAt  int // count when the fair phase began
+	until   int // count with which the last fair window ended, or is to end
 	count   int
 	low     int64
 	changes []int
@@ -85,10 +87,13 @@ func (m *model) pick() *modelThread {
 	}
 	c := m.current
 	if !m.late && m.count >= m.plan.FairAfter {
-		m.late = true
+		m.late, m.lateAt = true, m.count
 		m.fair = mixed(m.plan.Seed+m.plan.FairSeed, abi.FairSalt+1)
 	}
-	if m.late || m.count >= 16384 && m.count%16384 < 2048 {
+	if !m.late && m.count-m.until >= 16384 {
+		m.until = m.count + 512
+	}
+	if m.late || m.count < m.until {
 		return m.pickStrongly(live)
 	}
 	switch m.plan.Policy {
@@ -125,7 +130,7 @@ func (m *model) pickStrongly(live []*modelThread) *modelThread {
 	c := m.current
 	if !c.over && c.ops[0].Word != "yield" {
 		odds := uint64(4)
-		if m.count/512%2 == 1 {
+		if m.late && (m.count-m.lateAt)/512%2 == 1 {
 			odds = 256
 		}
 		if number(&m.fair)%odds > 0 {

@@ -31,6 +31,8 @@ type execution struct {
 	late      bool // the fair phase has begun
 	suspected bool // of a hang
 	fairAt    int  // points when the fair phase began, 0 if it has not
+	fairUntil int  // points with which the last fair window ended, or is to end
+	vain      int  // fruitless observations of all threads since then
 	switches  int
 	preempts  int
 	current   *Thread         // that runs, or ran last

@@ -258,8 +258,14 @@ func (p *policy) done(t *Thread, o *operation) {
 // choose picks one of the threads that can run, which may be one whose time has not come.
 func (p *policy) choose(can []*Thread) *Thread {
 	x := p.x
-	strongly := x.late || x.points >= abi.FairEvery && x.points%abi.FairEvery < abi.FairWindow
+	strongly := x.late || x.inWindow()
 	fair := strongly || p.kind == schedule.Fair
+	if !fair && x.points%abi.StarvedEvery == 0 {
+		if t := p.starving(can); t != nil {
+			t.detour = x.detourNeeded(t)
+			return t
+		}
+	}
 	if !x.late {
 		if t := p.chooseEarly(); t != nil {
 			return t
@@ -300,6 +306,32 @@ func (p *policy) dueTimer(can []*Thread) *Thread {
 	return nil
 }
 
+// starving returns the thread that has waited longest, if that is too long; or nil.
+func (p *policy) starving(can []*Thread) *Thread {
+	first := can[0]
+	for _, t := range can {
+		if t.ran < first.ran {
+			first = t
+		}
+	}
+	if p.x.points-first.ran < abi.Starved {
+		return nil
+	}
+	return first
+}
+
+// inWindow reports whether a fair window is open at this decision, and opens one that is due.
+func (x *execution) inWindow() bool {
+	if x.points >= x.fairUntil {
+		if x.vain < abi.FairVain && x.points-x.fairUntil < abi.FairEvery {
+			return false
+		}
+		x.fairUntil = x.points + abi.FairWindow
+	}
+	x.vain = 0
+	return true
+}
+
 // stronglyFair leaves the running thread at random, half of the time for the thread that has acted
 // longest ago.
 func (p *policy) stronglyFair(can []*Thread) *Thread {
@@ -310,7 +342,7 @@ func (p *policy) stronglyFair(can []*Thread) *Thread {
 	stays := slices.Contains(can, current)
 	if stays && current.next.op != trace.OpYield && current.next.op != trace.OpSleep {
 		odds := uint64(abi.FairShort)
-		if x.points/abi.FairEpoch%2 == 1 {
+		if x.late && (x.points-x.fairAt)/abi.FairEpoch%2 == 1 {
 			odds = abi.FairLong
 		}
 		if current.spinning() {

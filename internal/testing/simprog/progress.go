@@ -46,6 +46,7 @@ func (x *execution) observe(t *Thread, value int64) {
 // can change.
 func (x *execution) waste(t *Thread, weight int, futile bool) {
 	t.stale++
+	x.vain++
 	if t.wrote {
 		t.wrote = false
 		t.idle, t.futile = 0, 0
