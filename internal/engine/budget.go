@@ -35,7 +35,7 @@ func (s *search) cramped(f *failure) bool {
 	return n > 0 && n < firstSteps && len(f.plan.Sites()) > 0 && f.plan.MaxSteps == n && f.outcome.Points >= n && f.outcome.Ending.Kind == trace.Unfinished
 }
 
-// largest is the largest step budget that an execution of f's plan may get, 0 if f had it or did not use up what it had.
+// largest is the largest step budget that an execution of f's plan may get, 0 if f had it or did not exhaust what it had.
 func (s *search) largest(f *failure) int {
 	n := 0
 	switch {
