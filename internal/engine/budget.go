@@ -28,7 +28,7 @@ func (s *search) firstRequest() strategy.Request {
 // scheduling points: heddle chose these points, not the program.
 const memorySteps = 100
 
-// cramped reports whether the user's budget, which f used up, may have been too small only for the memory
+// cramped reports whether the user's budget, which f exhausted, may have been too small only for the memory
 // instructions that are scheduling points.
 func (s *search) cramped(f *failure) bool {
 	n := s.shaping.MaxSteps
@@ -52,13 +52,13 @@ func (s *search) largest(f *failure) int {
 	return n
 }
 
-// budget sets the step budget of later executions from the first one. That is unfinished if it has used up the largest budget.
+// budget sets the step budget of later executions from the first one. If that did not end, settle decides.
 func (s *search) budget(o *schedule.Outcome) {
 	if s.report.Executions != 1 || !s.unbounded() {
 		return
 	}
 	if o.Ending.Kind.Endless() {
-		return // settle decides
+		return
 	}
 	if n := room(o.Points); n > usualSteps {
 		s.opts.MaxSteps = n

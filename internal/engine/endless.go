@@ -43,7 +43,6 @@ func cutByWatchdog(e *trace.Ending) bool { return strings.HasPrefix(e.Message, t
 
 // continued decides about an execution of p that did not end.
 func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedule.Outcome) (c continuation, err error) {
-	run := t.Run
 	p.Repeat, p.Stop, p.Record, p.Watch, p.Watcher, p.Accesses, p.Values = 1, false, false, false, nil, false, false
 	fairly := func(at, steps int, seed uint64) schedule.Plan {
 		q := p
@@ -53,7 +52,7 @@ func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedul
 	// ends runs a continuation and reports whether it decides alone: it ended, failed, or cannot be told.
 	ends := func(q schedule.Plan) (bool, error) {
 		c.plan = q
-		if c.outcome, err = run(ctx, q); err != nil {
+		if c.outcome, err = t.Run(ctx, q); err != nil {
 			return true, err
 		}
 		c.kind = c.outcome.Ending.Kind
@@ -127,7 +126,7 @@ func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedul
 	c = first
 	c.kind = kind
 	c.verdict.Kind = kind
-	return c, c.shorten(ctx, run)
+	return c, c.shorten(ctx, t.Run)
 }
 
 // waitsForChild reports whether a thread, after so many decisions, looks at memory that a child process may share, and change.
@@ -135,18 +134,23 @@ func waitsForChild(t *trace.Trace, from int) bool {
 	if t == nil {
 		return false
 	}
-	children, decisions := false, 0
+	start := slices.IndexFunc(t.Events, func(e trace.Event) bool { return e.Op == trace.OpProcessStart })
+	return start >= 0 && slices.ContainsFunc(t.Events[max(start, nextDecision(t, from)):], func(e trace.Event) bool {
+		return ops.Of(e.Op).Of == ops.Memory && e.Object.Region() == trace.RegionOther
+	})
+}
+
+// nextDecision returns the event of the scheduling decision after so many, or the number of events without one.
+func nextDecision(t *trace.Trace, decisions int) int {
 	for i := range t.Events {
-		e := &t.Events[i]
-		if e.Flags&trace.FlagNoDecision == 0 {
-			decisions++
+		if t.Events[i].Flags&trace.FlagNoDecision != 0 {
+			continue
 		}
-		children = children || e.Op == trace.OpProcessStart
-		if children && decisions > from && ops.Of(e.Op).Of == ops.Memory && e.Object.Region() == trace.RegionOther {
-			return true
+		if decisions--; decisions < 0 {
+			return i
 		}
 	}
-	return false
+	return len(t.Events)
 }
 
 // ready returns how many threads could run when an execution was cut off.
@@ -327,10 +331,10 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 		if err != nil && !outOfTime(ctx) {
 			return false, err
 		}
-		if o != nil && s.report.Executions == 1 {
-			s.opts.MaxSteps = room(o.Points)
-		}
 		if o != nil {
+			if s.report.Executions == 1 {
+				s.opts.MaxSteps = room(o.Points)
+			}
 			c.plan, c.outcome = p, *o
 			break
 		}
@@ -452,7 +456,7 @@ func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 			e.Kind, o.Trace.Ending.Kind = trace.Unfinished, trace.Unfinished
 			return
 		}
-		trim(o.Trace, w.From+keptTurns*8*max(1, ready(e)))
+		o.Trace.Events = o.Trace.Events[:nextDecision(o.Trace, w.From+keptTurns*8*max(1, ready(e)))]
 		told(o.Trace, &w, names{v.where, v.objects})
 		*e = o.Trace.Ending
 	}
@@ -463,17 +467,4 @@ func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 func withOutput(e trace.Ending, own *trace.Ending) trace.Ending {
 	e.Output = own.Output
 	return e
-}
-
-// trim removes all events after so many scheduling decisions.
-func trim(t *trace.Trace, decisions int) {
-	for i := range t.Events {
-		if t.Events[i].Flags&trace.FlagNoDecision != 0 {
-			continue
-		}
-		if decisions--; decisions < 0 {
-			t.Events = t.Events[:i]
-			return
-		}
-	}
 }

@@ -92,7 +92,7 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 		p.Accesses, p.MaxAccesses = true, cmp.Or(recorded.Header.MaxAccesses, schedule.AllAccesses)
 	}
 	p.Functions = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Op.IsCall() })
-	p.Timeouts = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Flags&trace.FlagTimeout != 0 })
+	p.Timeouts = hasTimeouts(recorded)
 	p.Cycles = endsInCycle(recorded)
 	if recorded.Ending.Kind.Endless() {
 		// The recorded execution was cut off there.

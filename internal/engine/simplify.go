@@ -27,10 +27,6 @@ import (
 // a *DivergedError if the result does not replay. The result is nil if simplification could not
 // start or the failure did not reproduce.
 func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts SimplifyOptions, progress func(tinertia.Progress)) (s *Simplified, err error) {
-	return simplify(ctx, t, recorded, opts, progress)
-}
-
-func simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts SimplifyOptions, progress func(tinertia.Progress)) (s *Simplified, err error) {
 	if !recorded.Ending.Kind.Failed() {
 		return nil, fmt.Errorf("there is no failure in the trace to keep: the execution ended with %v", recorded.Ending.Kind)
 	}

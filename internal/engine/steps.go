@@ -7,8 +7,8 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// A correct program may pass any number of scheduling points. So unless the user sets a budget, the
-// first execution, which is fair, gets a large one, and what follows or varies an execution gets roomSteps times what
+// A correct program may pass any number of scheduling points. So unless the user sets a budget, an execution that has not ended
+// within usualSteps runs again with firstSteps (search.long), and what follows or varies an execution gets roomSteps times what
 // that took. A long program then does not look as if it would not end.
 const (
 	firstSteps = 1 << 23

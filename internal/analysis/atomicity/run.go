@@ -77,7 +77,7 @@ const maxGranules = 1 << 13
 const page = 512
 
 // granules calls f for the granules of an access, with the bytes accessed in each. It leaves out pages that only one
-// thread accesses, or that nobody writes.
+// thread accesses, and pages without a write.
 func (r *run) granules(e *trace.Event, f func(g uint64, mask uint8)) {
 	first, n := placeOf(e)
 	if n == 0 {

@@ -160,8 +160,8 @@ const (
 )
 
 // looks reports whether an act tells its thread something that another thread could change: it reads, or has tried in vain.
-// single reports whether the object has no other operation from there on.
-func looks(a act, single func(place) bool) bool {
+// mixed has the objects on which the threads perform more than one operation from there on.
+func looks(a act, mixed map[trace.Object]bool) bool {
 	switch ops.Of(a.op).Does {
 	case ops.Read, ops.AtomicRead, ops.Exchange:
 		return true
@@ -169,11 +169,11 @@ func looks(a act, single func(place) bool) bool {
 		return a.result == 0
 	case ops.Acquire, ops.AcquireShared, ops.Down, ops.Resume:
 		if a.op == trace.OpGmutexTrylock || a.op == trace.OpRwTrylock || a.op == trace.OpRwTryrlock {
-			return single(a.place) // otherwise the lock would be released
+			return !mixed[a.object] // otherwise the lock would be released
 		}
 		return a.result == int32(syscall.EBUSY) || a.result == int32(syscall.EAGAIN) || a.result == int32(syscall.ETIMEDOUT)
 	case ops.Communicate:
-		return a.value == attempt && single(a.place) // nobody communicates at the other end
+		return a.value == attempt && !mixed[a.object] // no goroutine is at the other end of the channel
 	case ops.Selected:
 		return a.value == none
 	case ops.Inspect:
@@ -205,7 +205,7 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 	if r.unseen || full || v.From-r.from > (r.decisions-r.from)/settled {
 		return v
 	}
-	kind := trace.Hang
+	kind, mixed := trace.Hang, r.mixed(v.From)
 	for _, id := range running {
 		t := r.threads[id]
 		recurring := 0
@@ -218,7 +218,7 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 		if v.Turns == 0 || turns < v.Turns {
 			v.Turns = turns
 		}
-		w, ok := r.wait(id, t, v.From)
+		w, ok := r.wait(id, t, v.From, mixed)
 		if !ok {
 			return v
 		}
@@ -233,8 +233,25 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 	return v
 }
 
+// mixed returns the objects on which the threads perform more than one operation after so many decisions.
+func (r *Recogniser) mixed(from int) map[trace.Object]bool {
+	only, mixed := map[trace.Object]trace.Op{}, map[trace.Object]bool{}
+	for _, t := range r.threads {
+		for a, last := range t.seen {
+			if last <= from {
+				continue
+			}
+			if op, ok := only[a.object]; ok && op != a.op {
+				mixed[a.object] = true
+			}
+			only[a.object] = a.op
+		}
+	}
+	return mixed
+}
+
 // wait returns what t looks at after so many decisions; ok is false if it looks at nothing.
-func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int) (w Wait, ok bool) {
+func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int, mixed map[trace.Object]bool) (w Wait, ok bool) {
 	values := map[place]int{} // the number of different acts at each place
 	own := map[place]bool{}   // t changes something there
 	for a, last := range t.seen {
@@ -243,16 +260,6 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int) (w Wait, ok bo
 		}
 		values[a.place]++
 		own[a.place] = own[a.place] || ops.Of(a.op).Does == ops.Exchange && a.value != a.aux
-	}
-	single := func(p place) bool {
-		for _, t := range r.threads {
-			for a, last := range t.seen {
-				if last > from && a.object == p.object && a.op != p.op {
-					return false
-				}
-			}
-		}
-		return true
 	}
 	rank := func(w Wait) int {
 		switch {
@@ -264,7 +271,7 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int) (w Wait, ok bo
 		return 0
 	}
 	for a, last := range t.seen {
-		if last <= from || !looks(a, single) {
+		if last <= from || !looks(a, mixed) {
 			continue
 		}
 		others := false

@@ -18,7 +18,7 @@ var families = append(lockFamilies(),
 	family{"queue", []string{"a lost link", "waits for an old tail"}, queue, 2, 2, 3},
 	family{"made once", []string{"given up half way"}, once, 1, 2, 3},
 	family{"hot potato", []string{"two hands", "a lost stop"}, potato, 2, 2, 3},
-	family{"crossing", []string{"nobody steps back"}, crossing, 1, 2, 2},
+	family{"crossing", []string{"neither steps back"}, crossing, 1, 2, 2},
 )
 
 // lockFamilies are critical sections under each kind of lock, with different ways for main to wait.

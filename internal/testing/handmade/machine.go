@@ -166,7 +166,7 @@ func (m *machine) sleepWhile(t *simprog.Thread, v simulated, value int64, pos in
 
 func (m *machine) wake(t *simprog.Thread, v simulated, one bool, pos int) {
 	t.At(0)
-	if v.mutex == nil { // nobody sleeps on it
+	if v.mutex == nil { // it has no sleepers
 		return
 	}
 	t.At(place(pos, 0)).Lock(v.mutex)

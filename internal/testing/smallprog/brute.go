@@ -139,6 +139,21 @@ func (p *Program) settle(s *state, t int) {
 	}
 }
 
+// wakeOne returns the states in which t has woken one of the waiters, for each of these.
+func (p *Program) wakeOne(s state, t int, waiters func(*state) *uint8) (next []state) {
+	for u := range p.Threads {
+		if *waiters(&s)>>u&1 == 0 {
+			continue
+		}
+		n := s
+		*waiters(&n) &^= 1 << u
+		n.threads[t].at++
+		p.settle(&n, t)
+		next = append(next, n)
+	}
+	return next
+}
+
 // perform returns the states that thread t's next operation leads to, several if it can have several
 // results, or the outcome with which it ends the execution; nothing if the thread is blocked.
 func (p *Program) perform(s state, t int) (next []state, over []string) {
@@ -237,16 +252,7 @@ func (p *Program) perform(s state, t int) (next []state, over []string) {
 		if s.waiting[o] == 0 {
 			break
 		}
-		for u := range p.Threads {
-			if s.waiting[o]>>u&1 == 1 {
-				n := s
-				n.waiting[o] &^= 1 << u
-				n.threads[t].at++
-				p.settle(&n, t)
-				next = append(next, n)
-			}
-		}
-		return next, nil
+		return p.wakeOne(s, t, func(n *state) *uint8 { return &n.waiting[o] }), nil
 	case Broadcast:
 		s.waiting[o] = 0
 	case Down, TryDown:
@@ -329,16 +335,7 @@ func (p *Program) perform(s state, t int) (next []state, over []string) {
 		if s.futex[o] == 0 {
 			break
 		}
-		for u := range p.Threads {
-			if s.futex[o]>>u&1 == 1 {
-				n := s
-				n.futex[o] &^= 1 << u
-				n.threads[t].at++
-				p.settle(&n, t)
-				next = append(next, n)
-			}
-		}
-		return next, nil
+		return p.wakeOne(s, t, func(n *state) *uint8 { return &n.futex[o] }), nil
 	case EventWrite:
 		s.event++
 	case EventRead:

@@ -667,7 +667,7 @@ HD_EXPORT int execle(const char *path, const char *first, ...) {
 
 // ---- the end of the execution
 //
-// A child that is still running may be about to wait for a lock that nobody will release.
+// A child that is still running may be about to wait for a lock that no thread will release.
 static void leaving(void) {
   for (uint32_t i = 0; i < nchildren; i++)
     for (struct patience p = { 0 }; child[i].tells && !child[i].waited && !ended(kernels(i)) && p.passed < PATIENCE; rest(&p, kernels(i)))
