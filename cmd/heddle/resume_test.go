@@ -15,13 +15,13 @@ func TestResumeFind(t *testing.T) {
 	prog := filepath.Join(dir, "locked")
 	compileProgram(t, expectation{source: filepath.Join(repository(t), "testdata/complete/locked.c")}, "gcc", "-O1", prog)
 	saved := filepath.Join(dir, "locked.search")
-	for _, search := range [][]string{{"--preemptions", "2"}, {"--delays", "3"}, {"--strategy", "chess"}, {"--strategy", "dpor", "--preemptions", "1"}} {
+	for _, search := range [][]string{{"--preemptions", "2"}, {"--delays", "3"}, {"--strategy", "chess"}, {"--strategy", "dpor", "--preemptions", "2"}} {
 		find := func(more ...string) findJSON {
 			args := append([]string{"find", "--json"}, search...)
 			return runJSON[findJSON](t, dir, 0, append(append(args, more...), "--", prog)...)
 		}
 		whole := find()
-		for _, runs := range []string{"2", "5"} {
+		for _, runs := range []string{"2", "4"} {
 			part := find("--resume", "--runs", runs)
 			if _, err := os.Stat(saved); err != nil || part.Ended != "runs" {
 				t.Fatalf("%v: ended with %q, %v", search, part.Ended, err)

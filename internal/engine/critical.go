@@ -71,7 +71,11 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 		x.deadline = time.Now().Add(opts.Time)
 	}
 	v := verdict{expect: opts.ExpectStatus, outputs: outputsOf(&recorded.Header)}
-	x.judged = judged(t, v)
+	if recorded.Ending.Kind.Endless() {
+		v.like, v.header = &recorded.Ending, &recorded.Header
+		v.where = func(trace.Site, []trace.Site) string { return "" } // only the recording's message is shown
+	}
+	x.judged, x.unjudged = judged(t, v), judged(t, verdict{expect: v.expect, outputs: v.outputs})
 	if err := x.repeat(ctx, recorded); err != nil {
 		return nil, err
 	}
@@ -112,7 +116,8 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 
 type explainer struct {
 	target   target.Target
-	judged   func(context.Context, schedule.Plan) (schedule.Outcome, error)
+	judged   schedule.Executor
+	unjudged schedule.Executor // one that does not recognise hangs, and so need not cut executions short
 	limit    int
 	deadline time.Time // zero for none
 	plan     schedule.Plan
@@ -133,9 +138,6 @@ type pairOf struct {
 
 // same reports whether an execution failed as the recorded one.
 func (x *explainer) same(e trace.Ending) bool {
-	if x.goal.Kind.Endless() { // that does not end either; where each thread waits is not decided again
-		return e.Kind.Endless()
-	}
 	return sameFailure(x.goal, e, x.target.Modules())
 }
 
@@ -157,7 +159,16 @@ func (x *explainer) over(n int) bool {
 // run executes a plan and counts it.
 func (x *explainer) run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 	x.critical.Executions++
-	return x.judged(ctx, p)
+	o, err := x.judged(ctx, p)
+	if err != nil || !x.goal.Kind.Endless() || o.Ending.Kind != trace.Unfinished || x.over(1) {
+		return o, err
+	}
+	// It is no hang so far. What matters is whether it ends.
+	x.critical.Executions++
+	if longer, err := x.unjudged(ctx, p); err != nil || longer.Ending.Kind == trace.Clean {
+		return longer, err
+	}
+	return o, nil
 }
 
 // repeat executes the recorded schedule with all accesses, and again with those that threads share as
@@ -172,9 +183,6 @@ func (x *explainer) repeat(ctx context.Context, recorded *trace.Trace) error {
 	o, err := traced(ctx, x.target, x.run, plan)
 	if err != nil {
 		return err
-	}
-	if x.goal.Kind.Endless() && o.Ending.Kind.Endless() { // the replay ends where the recording does
-		o.Ending, o.Trace.Ending = x.goal, x.goal
 	}
 	if !x.same(o.Ending) {
 		return fmt.Errorf("the execution could not be repeated: it ended with %v", o.Ending.Kind)

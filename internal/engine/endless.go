@@ -81,7 +81,7 @@ func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedul
 		}
 		sure = sure && c.kind == trace.Hang
 	}
-	kind, first := trace.Hang, continuation{}
+	kind, first, header := trace.Hang, continuation{}, t.Header()
 	for seed := range uint64(seeds) {
 		steps := recordedSteps * max(1, ready(&c.outcome.Ending))
 		if sure {
@@ -89,8 +89,8 @@ func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedul
 		}
 		for {
 			q := fairly(at, steps, seed+1)
-			watch := waiting.New(at)
-			q.Record, q.Watcher, q.Values = true, watch, t.Header().Target == "c" && t.Header().Instrumented
+			watch := waiting.New(at, &header)
+			q.Record, q.Watcher, q.Values = true, watch, header.Instrumented
 			if over, err := ends(q); over || err != nil {
 				return c, err
 			}
@@ -170,6 +170,8 @@ func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error
 	script = script[:min(c.verdict.From, len(script))]
 	p := c.plan
 	p.Record, p.Watcher, p.Values = true, nil, false
+	// Objects have the numbers that they have in the verdict.
+	p.Accesses = slices.ContainsFunc(c.verdict.Waits, func(w waiting.Wait) bool { return ops.Of(w.Op).Does == ops.Read })
 	if len(script) > 0 {
 		p.Mode, p.Script, p.Threads = schedule.Strict, script, c.outcome.Trace.Threads
 	}
@@ -423,9 +425,21 @@ func (v *verdict) endless() bool {
 	return v.like != nil && (v.like.Kind == trace.Hang || v.like.Kind == trace.Livelock) && len(v.like.Waiters) > 0
 }
 
+// reads reports whether a hang's loop reads memory without a scheduling point: only accesses tell that it waits.
+func reads(e *trace.Ending) bool {
+	return e.Kind.Endless() && slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool { return w.Ready && ops.Of(w.Op).Does == ops.Read })
+}
+
 // preparedEndless makes p a plan of which one can tell whether it ends like v.like.
 func (v *verdict) preparedEndless(p *schedule.Plan) {
-	if p.Mode != schedule.Tolerant || !p.Record || p.FairAfter != 0 {
+	if p.Mode == schedule.Strict && p.MaxSteps == len(p.Script) || !p.Record {
+		return
+	}
+	// A recorded access of Go has no value, and is not recorded again and again.
+	if v.header != nil && v.header.Instrumented && p.Watcher == nil && (v.header.Target == "go" || !p.Accesses) && reads(v.like) {
+		p.Watcher, p.Values = waiting.New(0, v.header), true
+	}
+	if p.Mode != schedule.Tolerant || p.FairAfter != 0 {
 		return
 	}
 	n := len(p.Script)
@@ -448,7 +462,12 @@ func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 		// A replay that ended where the recording ends. Its events decide whether it is the same.
 		*e = withOutput(*v.like, e)
 	} else {
-		w := waiting.Examine(o.Trace, 0)
+		var w waiting.Verdict
+		if watch, ok := p.Watcher.(*waiting.Recogniser); ok {
+			w = watch.Verdict(e)
+		} else {
+			w = waiting.Examine(o.Trace, 0)
+		}
 		if w.Kind == trace.Unfinished || o.FairAt > 0 && w.From > o.FairAt {
 			if e.Kind == trace.Hang && e.Message == trace.NoProgress {
 				return

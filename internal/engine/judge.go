@@ -38,7 +38,8 @@ type verdict struct {
 	races bool
 	// like is the race to prefer, or nil. It makes the choice among several races of an execution
 	// deterministic.
-	like *trace.Ending
+	like   *trace.Ending
+	header *trace.Header // of the recording that like ends, nil without one
 	// anyEnding makes an execution that failed in another way a race, too, if its accesses race. It
 	// is for executions whose failure was set aside, and for repeating them.
 	anyEnding bool
@@ -49,7 +50,7 @@ type verdict struct {
 // verdictOf returns the oracle under which a recording was made. locate and named are as for caller.
 func verdictOf(recorded *trace.Trace, locate finding.Locate, named func(trace.Site) string) verdict {
 	return verdict{
-		expect: recorded.Header.ExpectStatus, outputs: outputsOf(&recorded.Header), races: recorded.Ending.Kind == trace.Race, like: &recorded.Ending,
+		expect: recorded.Header.ExpectStatus, outputs: outputsOf(&recorded.Header), races: recorded.Ending.Kind == trace.Race, like: &recorded.Ending, header: &recorded.Header,
 		where: func(s trace.Site, calls []trace.Site) string {
 			return caller(locate, named, recorded.Modules, s, calls)
 		},

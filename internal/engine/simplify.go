@@ -74,7 +74,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	defer several.close()
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, several.watched(exec), tinertia.Options{
 		Seed: seed, MaxSteps: max(opts.MaxSteps, stepsFor(start, start.Header.Points)), Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
-		Batch: several.batch, Width: several.width, Memory: opts.Memory, Accesses: recorded.Header.Instrumented && recorded.Header.Target != "go",
+		Batch: several.batch, Width: several.width, Memory: opts.Memory, Accesses: recorded.Header.Instrumented && (recorded.Header.Target != "go" || reads(&recorded.Ending)),
 		Extra: opts.extra(), ExtraTime: opts.ExtraTime, Patience: opts.Patience,
 	})
 	if err != nil && outOfTime(bounded) {

@@ -61,7 +61,8 @@ type thread struct {
 
 // Recogniser watches an execution (schedule.Watcher).
 type Recogniser struct {
-	from      int // decisions before the ones to look at
+	from      int  // decisions before the ones to look at
+	partly    bool // some accesses have no value (trace.FlagValue)
 	decisions int
 	threads   []*thread
 	unseen    bool
@@ -69,11 +70,13 @@ type Recogniser struct {
 	changed map[trace.Object]map[trace.ThreadID]int
 }
 
-// New returns a recogniser that looks at events after so many scheduling decisions.
-func New(from int) *Recogniser { return &Recogniser{from: from} }
+// New returns a recogniser that looks at an execution's events after so many scheduling decisions. Of h it needs the target.
+func New(from int, h *trace.Header) *Recogniser {
+	return &Recogniser{from: from, partly: h.Target == "go"}
+}
 
 // Begin implements schedule.Watcher.
-func (r *Recogniser) Begin(int64) { *r = Recogniser{from: r.from} }
+func (r *Recogniser) Begin(int64) { *r = Recogniser{from: r.from, partly: r.partly} }
 
 // Unseen implements schedule.Watcher.
 func (r *Recogniser) Unseen() { r.unseen = true }
@@ -94,7 +97,9 @@ func (r *Recogniser) Event(e *trace.Event) {
 		return
 	}
 	a := actOf(e)
-	if _, ok := t.seen[a]; !ok {
+	// What is written without a value may be another one each time.
+	unknown := r.partly && e.Flags&trace.FlagValue == 0 && ops.Of(e.Op).Does == ops.Write
+	if _, ok := t.seen[a]; !ok || unknown {
 		if len(t.seen) == acts {
 			t.over = true
 			return
@@ -120,7 +125,7 @@ func (r *Recogniser) Event(e *trace.Event) {
 
 // Examine is the verdict on a recorded execution. It looks at the events after so many scheduling decisions.
 func Examine(t *trace.Trace, from int) Verdict {
-	r := New(from)
+	r := New(from, &t.Header)
 	for i := range t.Events {
 		r.Event(&t.Events[i])
 	}
@@ -270,6 +275,12 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int, mixed map[trac
 		}
 		return 0
 	}
+	plain := func(w Wait) int { // is in some recordings only
+		if ops.Of(w.Op).Does == ops.Read {
+			return 1
+		}
+		return 0
+	}
 	for a, last := range t.seen {
 		if last <= from || !looks(a, mixed) {
 			continue
@@ -282,7 +293,7 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int, mixed map[trac
 			Thread: id, Op: a.op, Site: a.site, Object: a.object, Size: t.sizes[a.place],
 			Alone: own[a.place], Changing: values[a.place] > 1 || others && a.op != trace.OpYield,
 		}
-		if !ok || cmp.Or(cmp.Compare(rank(c), rank(w)), cmp.Compare(c.Site, w.Site), cmp.Compare(c.Object, w.Object)) < 0 {
+		if !ok || cmp.Or(cmp.Compare(rank(c), rank(w)), cmp.Compare(plain(c), plain(w)), cmp.Compare(c.Site, w.Site), cmp.Compare(c.Object, w.Object), cmp.Compare(c.Op, w.Op)) < 0 {
 			w, ok = c, true
 		}
 	}

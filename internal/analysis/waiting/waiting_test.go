@@ -93,7 +93,7 @@ func TestSettles(t *testing.T) {
 	if v := Examine(late(2000), 0); v.Kind != trace.Unfinished {
 		t.Errorf("a value changed until late: %+v", v)
 	}
-	r := New(0)
+	r := New(0, &trace.Header{})
 	for _, e := range late(100).Events {
 		r.Event(&e)
 	}
@@ -125,6 +125,47 @@ func TestAttempts(t *testing.T) {
 		tr := execution(2000, func(int) []trace.Event { return test.events })
 		if v := Examine(tr, 0); v.Kind != test.want {
 			t.Errorf("%s: %v, want %v", test.name, v.Kind, test.want)
+		}
+	}
+}
+
+// TestUnknownValues: what Go writes without a value in the recording may be another one in each turn.
+func TestUnknownValues(t *testing.T) {
+	o := trace.MakeObject(trace.RegionGlobal, 0, 8)
+	read := trace.Event{Op: trace.OpRead, Site: 20, Object: o, Size: 8, Flags: trace.FlagNoDecision}
+	write := trace.Event{Op: trace.OpWrite, Site: 21, Object: o, Size: 8, Flags: trace.FlagNoDecision}
+	yield := trace.Event{Op: trace.OpGosched, Site: 22}
+	known := func(e trace.Event) trace.Event {
+		e.Flags |= trace.FlagValue
+		return e
+	}
+	for _, test := range []struct {
+		name   string
+		target string
+		events []trace.Event
+		want   trace.Kind
+	}{
+		{"reads", "go", []trace.Event{read, yield}, trace.Hang},
+		{"reads and writes", "go", []trace.Event{read, write, yield}, trace.Unfinished},
+		{"writes the same", "go", []trace.Event{read, known(write), yield}, trace.Hang},
+		{"of C", "c", []trace.Event{read, write, yield}, trace.Hang},
+	} {
+		tr := execution(9000, func(int) []trace.Event { return test.events })
+		tr.Header.Target = test.target
+		if v := Examine(tr, 0); v.Kind != test.want || v.Kind == trace.Hang && v.Waits[0].Op != trace.OpRead {
+			t.Errorf("%s: %+v, want %v", test.name, v, test.want)
+		}
+	}
+}
+
+// TestChoice: of what a thread looks at in one place, an operation that is in every recording is named.
+func TestChoice(t *testing.T) {
+	o := trace.MakeObject(trace.RegionGlobal, 0, 8)
+	read := trace.Event{Op: trace.OpRead, Site: 20, Object: o, Size: 8, Flags: trace.FlagNoDecision}
+	stretch := trace.Event{Op: trace.OpYield, Site: 20, Object: o}
+	for range 20 {
+		if v := Examine(execution(2000, func(int) []trace.Event { return []trace.Event{read, stretch} }), 0); v.Kind != trace.Hang || v.Waits[0].Op != trace.OpYield {
+			t.Fatalf("%+v", v)
 		}
 	}
 }

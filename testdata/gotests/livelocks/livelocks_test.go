@@ -36,6 +36,22 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+func TestField(t *testing.T) { // of a block that no synchronisation uses
+	s := &struct {
+		turns int
+		stop  bool
+	}{}
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		for !s.stop {
+			runtime.Gosched()
+		}
+	}()
+	wg.Wait()
+}
+
 func TestTry(t *testing.T) {
 	var mu sync.Mutex
 	mu.Lock()
