@@ -111,6 +111,9 @@ type Plan struct {
 	Values bool
 	// Functions, with Values: entries and exits of functions, where the target observes them (C and C++).
 	Functions bool
+	// States, with Watcher: before each scheduling point of the fair phase the watcher is shown an event trace.OpState, by which
+	// it can tell whether the state of a thread recurs. The trace does not have them.
+	States bool
 	// Fault is injected into each execution (C and C++, with Values); nil for none. Its Event has no effect.
 	Fault *trace.Fault
 	// MaxAccesses is how many events Accesses adds at most (trace.Header.MaxAccesses): 0 for

@@ -77,6 +77,7 @@ const (
 	OpFunctionExit      Op = abi.OpFunctionExit
 	OpMalloc            Op = abi.OpMalloc
 	OpFree              Op = abi.OpFree
+	OpState             Op = abi.OpState
 	OpRwlockTimedrdlock Op = abi.OpRwlockTimedrdlock
 	OpRwlockTimedwrlock Op = abi.OpRwlockTimedwrlock
 	OpRwlockQueue       Op = abi.OpRwlockQueue

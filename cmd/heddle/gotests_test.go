@@ -53,6 +53,11 @@ func TestGoWaits(t *testing.T) {
 	cleanGoTests(t, "waits", 27, count)
 }
 
+func TestGoTurns(t *testing.T) {
+	t.Parallel()
+	cleanGoTests(t, "turns", 1, "-count=1")
+}
+
 // One execution is enough only for a test in which no second goroutine was enabled and no
 // random number was drawn: the others are explored, and what the seed decides is found.
 func TestGoSequential(t *testing.T) {

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 21
+	AbiVersion      = 22
 	PointsVersion   = 10
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -117,6 +117,7 @@ const (
 	OpFunctionExit      = 91
 	OpMalloc            = 92
 	OpFree              = 93
+	OpState             = 94
 	OpRwlockTimedrdlock = 96
 	OpRwlockTimedwrlock = 97
 	OpRwlockQueue       = 98
@@ -373,6 +374,7 @@ const (
 	PlanHaste     = 512
 	PlanValues    = 16384
 	PlanFunctions = 32768
+	PlanStates    = 131072
 	PlanCycles    = 65536
 	PlanWatch     = 1024
 )
@@ -1201,6 +1203,7 @@ var OpNames = [OpCount]string{
 	OpFunctionExit:      "function exit",
 	OpMalloc:            "malloc",
 	OpFree:              "free",
+	OpState:             "state",
 	OpRwlockTimedrdlock: "timed read lock",
 	OpRwlockTimedwrlock: "timed write lock",
 	OpRwlockQueue:       "write lock queue",
@@ -1353,6 +1356,7 @@ var OpClasses = [OpCount]uint8{
 	OpFunctionExit:      0,
 	OpMalloc:            0,
 	OpFree:              4,
+	OpState:             0,
 	OpRwlockTimedrdlock: 1,
 	OpRwlockTimedwrlock: 1,
 	OpRwlockQueue:       0,

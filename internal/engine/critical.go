@@ -163,7 +163,7 @@ func (x *explainer) run(ctx context.Context, p schedule.Plan) (schedule.Outcome,
 	if err != nil || !x.goal.Kind.Endless() || o.Ending.Kind != trace.Unfinished || x.over(1) {
 		return o, err
 	}
-	// It is no hang so far. What matters is whether it ends.
+	// Not a hang so far. What matters is whether it ends.
 	x.critical.Executions++
 	if longer, err := x.unjudged(ctx, p); err != nil || longer.Ending.Kind == trace.Clean {
 		return longer, err

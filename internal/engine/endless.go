@@ -90,7 +90,7 @@ func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedul
 		for {
 			q := fairly(at, steps, seed+1)
 			watch := waiting.New(at, &header)
-			q.Record, q.Watcher, q.Values = true, watch, header.Instrumented
+			q.Record, q.Watcher, q.Values, q.States = true, watch, header.Instrumented, true
 			if over, err := ends(q); over || err != nil {
 				return c, err
 			}
@@ -170,7 +170,6 @@ func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error
 	script = script[:min(c.verdict.From, len(script))]
 	p := c.plan
 	p.Record, p.Watcher, p.Values = true, nil, false
-	// Objects have the numbers that they have in the verdict.
 	p.Accesses = slices.ContainsFunc(c.verdict.Waits, func(w waiting.Wait) bool { return ops.Of(w.Op).Does == ops.Read })
 	if len(script) > 0 {
 		p.Mode, p.Script, p.Threads = schedule.Strict, script, c.outcome.Trace.Threads
@@ -190,7 +189,24 @@ func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error
 		return fmt.Errorf("a recorded execution that did not end, repeated, ended with %v: %s", o.Ending.Kind, o.Ending.Message)
 	}
 	c.plan, c.outcome = p, o
+	if o.Trace.Header.Target == "go" {
+		renumber(c.verdict.Waits, o.Trace)
+	}
 	return nil
+}
+
+// renumber gives what threads look at the objects that the recording has there. Go's are numbered in the order in which an
+// execution meets them, and fewer accesses are recorded now.
+func renumber(waits []waiting.Wait, t *trace.Trace) {
+	for i := range waits {
+		w := &waits[i]
+		for _, e := range slices.Backward(t.Events) {
+			if e.Thread == w.Thread && e.Op == w.Op && e.Site == w.Site {
+				w.Object = e.Object
+				break
+			}
+		}
+	}
 }
 
 func hasTimeouts(t *trace.Trace) bool {

@@ -41,6 +41,8 @@ var table = [...]Spec{
 	{Op: trace.OpFunctionEntry, Does: None, Ok: Any, Words: Words{Verb: "enter", Tells: TellCall}},
 	{Op: trace.OpFunctionExit, Does: None, Ok: Any, Words: Words{Verb: "leave", Tells: TellCall}},
 
+	{Op: trace.OpState, Does: None, Ok: Any, Words: Words{Tells: TellVerb}},
+
 	// Mutexes and spin locks.
 	{Op: trace.OpMutexInit, Does: Init, Of: Mutex},
 	{Op: trace.OpMutexDestroy, Does: Destroy, Of: Mutex},

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 21,
+  HD_ABI_VERSION = 22,
   HD_POINTS_VERSION = 10,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -127,6 +127,7 @@ enum hd_class {
   HD_OP(FUNCTION_EXIT,  91, "function exit",      NONE)  /* likewise, with the pc and object of its entry; result = 0, or 1 if the function was left by longjmp: then the event comes with the thread's next call or return */ \
   HD_OP(MALLOC,         92, "malloc",             NONE)  /* recorded, never a scheduling decision; object = block, size = low 32 bits of its bytes, value = bits above; result = 0, or ENOMEM: there is no block, as below HD_NO_MEMORY */ \
   HD_OP(FREE,           93, "free",               WRITE) /* object = block, size and value as of MALLOC; a scheduling point if its site is in the point set */ \
+  HD_OP(STATE,          94, "state",              NONE)  /* recorded with HD_PLAN_STATES, never a scheduling decision; value = a hash of what no other event shows: the thread's registers and its stack */ \
   HD_OP(RWLOCK_TIMEDRDLOCK, 96, "timed read lock",  ACQ) /* result = 0 or ETIMEDOUT */ \
   HD_OP(RWLOCK_TIMEDWRLOCK, 97, "timed write lock", ACQ) \
   HD_OP(RWLOCK_QUEUE,    98, "write lock queue",  NONE)  /* a writer requests the lock; later readers must not overtake it */ \
@@ -390,6 +391,7 @@ enum hd_plan_flags {
   HD_PLAN_HASTE    = 1u << 9, // Go tests: report no leak if a remaining goroutine may still continue
   HD_PLAN_VALUES   = 1u << 14, // with ACCESSES: every access of the execution with its value, repeated ones and those while no other thread exists included
   HD_PLAN_FUNCTIONS = 1u << 15, // with VALUES: function entries and exits
+  HD_PLAN_STATES   = 1u << 17, // with EVENTS: a STATE event before each scheduling point of the fair phase
   HD_PLAN_CYCLES   = 1u << 16, // C: a cycle of threads that wait for one another ends the execution at once, though other threads can go on
   HD_PLAN_WATCH    = 1u << 10, // find data races in place, and count the accesses of each memory instruction
 };

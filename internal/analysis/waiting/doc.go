@@ -15,6 +15,9 @@
 //   - Otherwise the execution is unfinished. A thread that repeats itself and looks at nothing, as one that sleeps and serves
 //     again and again, does not wait. Nor can a loop that counts be told from one that comes to an end.
 //
+// Where one thread changes what another one looks at, they may still get on: two that take turns may count them in registers, of
+// which no operation tells. If the target shows the states of threads (schedule.Plan.States), those must recur, too.
+//
 // This is evidence from one execution, and no proof: a loop may give up after more turns than were seen. The caller decides how
 // many turns, and how many differently seeded executions, are enough.
 package waiting

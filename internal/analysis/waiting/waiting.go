@@ -56,16 +56,22 @@ type thread struct {
 	last   int         // the decision at which it acted last
 	sizes  map[place]uint32
 	ended  bool
-	over   bool // more acts than are remembered
+	over   bool // more acts or states than are remembered
+	// states are those that it was in at its points (trace.OpState), and newest is the decision before which one was new last.
+	states map[uint64]bool
+	newest int
 }
 
 // Recogniser watches an execution (schedule.Watcher).
 type Recogniser struct {
 	from      int  // decisions before the ones to look at
 	partly    bool // some accesses have no value (trace.FlagValue)
+	states    bool // an event has told the state of a thread
 	decisions int
 	threads   []*thread
 	unseen    bool
+	// own has the objects on threads' stacks that one thread alone has accessed.
+	own map[trace.Object]trace.ThreadID
 	// changed has for each object the decision at which each thread last changed it.
 	changed map[trace.Object]map[trace.ThreadID]int
 }
@@ -81,6 +87,8 @@ func (r *Recogniser) Begin(int64) { *r = Recogniser{from: r.from, partly: r.part
 // Unseen implements schedule.Watcher.
 func (r *Recogniser) Unseen() { r.unseen = true }
 
+const several trace.ThreadID = -1
+
 // Event implements schedule.Watcher.
 func (r *Recogniser) Event(e *trace.Event) {
 	if e.Flags&trace.FlagNoDecision == 0 {
@@ -93,7 +101,22 @@ func (r *Recogniser) Event(e *trace.Event) {
 	if e.Op == trace.OpThreadEnd {
 		t.ended = true
 	}
+	if e.Object.Region() == trace.RegionStack {
+		if by, ok := r.own[e.Object]; ok && by != e.Thread {
+			r.own[e.Object] = several
+		} else if !ok {
+			if r.own == nil {
+				r.own = map[trace.Object]trace.ThreadID{}
+			}
+			r.own[e.Object] = e.Thread
+		}
+	}
 	if r.decisions <= r.from {
+		return
+	}
+	if e.Op == trace.OpState {
+		t.state(e.Value, r.decisions)
+		r.states = true
 		return
 	}
 	a := actOf(e)
@@ -120,6 +143,19 @@ func (r *Recogniser) Event(e *trace.Event) {
 			r.changed[e.Object] = by
 		}
 		by[e.Thread] = r.decisions
+	}
+}
+
+func (t *thread) state(hash uint64, decision int) {
+	switch {
+	case t.states[hash]:
+	case len(t.states) == acts:
+		t.over = true
+	default:
+		if t.states == nil {
+			t.states = map[uint64]bool{}
+		}
+		t.states[hash], t.newest = true, decision
 	}
 }
 
@@ -207,6 +243,14 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 			running = append(running, trace.ThreadID(id))
 		}
 	}
+	if r.states && r.touch(running, v.From) {
+		for _, id := range running {
+			v.From = max(v.From, r.threads[id].newest)
+			if len(r.threads[id].states) == 0 {
+				return v
+			}
+		}
+	}
 	if r.unseen || full || v.From-r.from > (r.decisions-r.from)/settled {
 		return v
 	}
@@ -238,6 +282,23 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 	return v
 }
 
+// touch reports whether one of the threads changes, after so many decisions, what another one looks at.
+func (r *Recogniser) touch(running []trace.ThreadID, from int) bool {
+	for _, id := range running {
+		for a, last := range r.threads[id].seen {
+			if last <= from || a.object == 0 {
+				continue
+			}
+			for by, last := range r.changed[a.object] {
+				if by != id && last > from {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // mixed returns the objects on which the threads perform more than one operation after so many decisions.
 func (r *Recogniser) mixed(from int) map[trace.Object]bool {
 	only, mixed := map[trace.Object]trace.Op{}, map[trace.Object]bool{}
@@ -267,7 +328,10 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int, mixed map[trac
 		own[a.place] = own[a.place] || ops.Of(a.op).Does == ops.Exchange && a.value != a.aux
 	}
 	rank := func(w Wait) int {
+		by, stack := r.own[w.Object]
 		switch {
+		case stack && by == id:
+			return 3 // another thread might still have its address, but hardly has
 		case w.Changing:
 			return 2
 		case w.Alone:

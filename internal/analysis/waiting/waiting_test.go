@@ -169,3 +169,50 @@ func TestChoice(t *testing.T) {
 		}
 	}
 }
+
+// TestStates: two threads that take turns may count them where no operation shows it.
+func TestStates(t *testing.T) {
+	turn := trace.MakeObject(trace.RegionGlobal, 0, 8)
+	pass := func(me uint64, state func(turn int) uint64) func(int) []trace.Event {
+		return func(n int) []trace.Event {
+			return []trace.Event{
+				{Op: trace.OpState, Value: state(n), Flags: trace.FlagNoDecision},
+				{Op: trace.OpAtomicLoad, Site: trace.Site(30 + me), Object: turn, Value: me},
+				{Op: trace.OpState, Value: state(n) + 1, Flags: trace.FlagNoDecision},
+				{Op: trace.OpAtomicStore, Site: trace.Site(40 + me), Object: turn, Value: 1 - me},
+			}
+		}
+	}
+	counts, recurs := func(n int) uint64 { return 2 * uint64(n) }, func(int) uint64 { return 6 }
+	for _, test := range []struct {
+		name string
+		a, b func(int) uint64
+		want trace.Kind
+	}{
+		{"both recur", recurs, recurs, trace.Livelock},
+		{"one counts", recurs, counts, trace.Unfinished},
+		{"both count", counts, counts, trace.Unfinished},
+	} {
+		if v := Examine(execution(5000, pass(0, test.a), pass(1, test.b)), 0); v.Kind != test.want {
+			t.Errorf("%s: %+v, want %v", test.name, v, test.want)
+		}
+	}
+	// Nobody changes what a thread looks at: that it counts its looks means nothing.
+	look := func(n int) []trace.Event {
+		return []trace.Event{{Op: trace.OpState, Value: counts(n), Flags: trace.FlagNoDecision}, {Op: trace.OpAtomicLoad, Site: 30, Object: turn}}
+	}
+	if v := Examine(execution(5000, look), 0); v.Kind != trace.Hang {
+		t.Errorf("a wait that counts: %+v", v)
+	}
+}
+
+// TestOwnStack: what a thread looks at is rather the memory that it shares.
+func TestOwnStack(t *testing.T) {
+	own, shared := trace.MakeObject(trace.RegionStack, 1, 16), trace.MakeObject(trace.RegionGlobal, 0, 8)
+	v := Examine(execution(3000, func(int) []trace.Event {
+		return []trace.Event{{Op: trace.OpRead, Site: 20, Object: own}, {Op: trace.OpAtomicLoad, Site: 30, Object: shared}}
+	}), 0)
+	if v.Kind != trace.Hang || v.Waits[0].Object != shared {
+		t.Errorf("%+v", v)
+	}
+}

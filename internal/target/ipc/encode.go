@@ -60,6 +60,9 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	if p.Values {
 		h.Flags |= abi.PlanValues
 	}
+	if p.States && p.Watcher != nil {
+		h.Flags |= abi.PlanStates
+	}
 	if p.Functions {
 		h.Flags |= abi.PlanFunctions
 	}

@@ -195,6 +195,9 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	}
 	extra := ev.Detail()
 	r.showWatcher(ev, extra)
+	if ev.Op == trace.OpState {
+		return
+	}
 	if extra && !r.sparse {
 		if r.kept++; r.kept > r.most {
 			// Later ones would mean little without those in between.

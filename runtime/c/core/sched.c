@@ -11,6 +11,7 @@
 #include "core/modules.h"
 #include "core/outcome.h"
 #include "core/policy.h"
+#include "core/private_state.h"
 #include "core/progress.h"
 #include "core/registration.h"
 #include "core/rings.h"
@@ -88,6 +89,7 @@ HD_ON_SIDE_STACK(void, hd_point, (struct hd_thread *t)) {
   t->progress.stretches = t->progress.part = 0;
   hd_progress_wrote(t);
   if (HD_UNLIKELY(hd_loading)) hd_late_look();
+  if (HD_UNLIKELY(hd.plan.flags & HD_PLAN_STATES) && hd.late) hd_private_state(t);
   for (bool again = false;; again = true) { // after a detour t is at the same operation
     count_point(t);
     if (HD_UNLIKELY(hd.npending)) hd_owe(t);

@@ -176,6 +176,7 @@ var hd struct {
 
 	rng        uint64
 	record     bool
+	states     bool   // states of goroutines are wanted
 	values     bool   // every access is wanted, and every allocation
 	accesses   bool   // accesses other than points are wanted, and MaxAccesses is not reached
 	profiled   uint64 // of these, sent and skipped
@@ -373,6 +374,7 @@ func hdStart(gp *g) {
 	hd.rng = hdMix(hdSeed(p)+hd.index, 0x6865646c65)
 	hd.record = p.Flags&hdPlanEvents != 0
 	hd.accesses, hd.profiled = p.Flags&hdPlanAccesses != 0, 0
+	hd.states = hd.record && p.Flags&hdPlanStates != 0
 	hd.values = hd.accesses && p.Flags&hdPlanValues != 0
 	hd.nthreads, hd.nwords, hd.born = 0, 1, 0
 	hd.enabled[0] = 0

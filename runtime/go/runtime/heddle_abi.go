@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 21
+	hdAbiVersion      = 22
 	hdPointsVersion   = 10
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -119,6 +119,7 @@ const (
 	hdOpFunctionExit      = 91
 	hdOpMalloc            = 92
 	hdOpFree              = 93
+	hdOpState             = 94
 	hdOpRwlockTimedrdlock = 96
 	hdOpRwlockTimedwrlock = 97
 	hdOpRwlockQueue       = 98
@@ -375,6 +376,7 @@ const (
 	hdPlanHaste     = 512
 	hdPlanValues    = 16384
 	hdPlanFunctions = 32768
+	hdPlanStates    = 131072
 	hdPlanCycles    = 65536
 	hdPlanWatch     = 1024
 )

@@ -6,7 +6,9 @@
 package runtime
 
 import (
+	"internal/goarch"
 	"internal/runtime/sys"
+	"unsafe"
 )
 
 //go:nosplit
@@ -174,6 +176,9 @@ func hdStop(t *hdThread, op uint16, obj, aux uintptr, value uint64, size uint32,
 	if hd.record {
 		t.pend.stack = hdStack(t.gp.ptr(), pc, fp, t.pend.pc)
 	}
+	if hd.states && hd.late {
+		hdRecordState(t)
+	}
 	looked := t.quiet > 0
 	t.quiet, t.looks = 0, 0
 	if !hd.forced {
@@ -187,6 +192,18 @@ func hdStop(t *hdThread, op uint16, obj, aux uintptr, value uint64, size uint32,
 		return false
 	}
 	return true
+}
+
+// hdRecordState records, for HD_PLAN_STATES, a hash of the running goroutine's stack. A function keeps nothing in registers when
+// it calls another one. The frames of the hooks belong to it; what they do depends on the execution alone.
+func hdRecordState(t *hdThread) {
+	gp := t.gp.ptr()
+	h := uint64(0)
+	for at := gp.sched.sp; at < gp.stack.hi; at += goarch.PtrSize { // where the goroutine went over to the scheduler's stack
+		h = hdMix(h, *(*uint64)(unsafe.Pointer(at)))
+	}
+	p := hdPend{op: hdOpState, pc: t.pend.pc, value: h}
+	hdRecord(t, &p, hdEvNodecision)
 }
 
 // hdSwitch runs the chosen goroutine instead of gp, on gp's scheduler stack.

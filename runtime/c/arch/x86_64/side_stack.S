@@ -39,7 +39,12 @@ hd_side_call:
 	movaps	%xmm5, -160(%r11)
 	movaps	%xmm6, -176(%r11)
 	movaps	%xmm7, -192(%r11)
-	leaq	-192(%r11), %rsp
+	movq	%rbx, -200(%r11)
+	movq	%r12, -208(%r11)
+	movq	%r13, -216(%r11)
+	movq	%r14, -224(%r11)
+	movq	%r15, -232(%r11)
+	leaq	-240(%r11), %rsp
 	call	*%rax
 	movq	-24(%rbp), %rdi
 	movq	-32(%rbp), %rsi
