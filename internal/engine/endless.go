@@ -42,102 +42,124 @@ type continuation struct {
 func cutByWatchdog(e *trace.Ending) bool { return strings.HasPrefix(e.Message, trace.CutByWatchdog) }
 
 // continued decides about an execution of p that did not end.
-func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedule.Outcome) (c continuation, err error) {
+func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedule.Outcome) (continuation, error) {
 	p.Repeat, p.Stop, p.Record, p.Watch, p.Watcher, p.Accesses, p.Values = 1, false, false, false, nil, false, false
-	fairly := func(at, steps int, seed uint64) schedule.Plan {
-		q := p
-		q.FairAfter, q.FairSeed, q.MaxSteps = at, seed, min(at+steps, firstSteps*2)
-		return q
+	x := continuer{ctx: ctx, target: t, header: t.Header(), plan: p}
+	if over, err := x.begin(cmp.Or(o.FairAt, max(o.Points, 1))); over || err != nil {
+		return x.continuation, err
 	}
-	// ends runs a continuation and reports whether it decides alone: it ended, failed, or cannot be told.
-	ends := func(q schedule.Plan) (bool, error) {
-		c.plan = q
-		if c.outcome, err = t.Run(ctx, q); err != nil {
-			return true, err
-		}
-		c.kind = c.outcome.Ending.Kind
-		if c.kind.Endless() && cutByWatchdog(&c.outcome.Ending) {
-			c.kind = trace.Unfinished
-			return true, nil
-		}
-		return !c.kind.Endless(), nil
+	sure, over, err := x.goOn()
+	if over || err != nil {
+		return x.continuation, err
 	}
-	at := cmp.Or(o.FairAt, max(o.Points, 1))
-	// An early beginning of the fair phase often leads to the same, and then the trace is short.
-	for early := max(1<<10, len(p.Script)+1); early < at; early *= 4 {
-		over, err := ends(fairly(early, fairSteps, 1))
-		if err != nil || over && c.kind.Failed() {
-			return c, err
-		}
-		if !over {
-			at = early
-			break
-		}
-	}
-	sure := true // the runtime itself saw no progress
+	kind, first := trace.Hang, continuation{}
 	for seed := range uint64(seeds) {
-		if over, err := ends(fairly(at, fairSteps, seed+1)); over || err != nil {
-			return c, err
+		if over, err := x.look(seed+1, sure); over || err != nil {
+			return x.continuation, err
 		}
-		sure = sure && c.kind == trace.Hang
-	}
-	kind, first, header := trace.Hang, continuation{}, t.Header()
-	for seed := range uint64(seeds) {
-		steps := recordedSteps * max(1, ready(&c.outcome.Ending))
-		if sure {
-			steps = recordedSteps / 8
-		}
-		for {
-			q := fairly(at, steps, seed+1)
-			watch := waiting.New(at, &header)
-			q.Record, q.Watcher, q.Values, q.States = true, watch, header.Instrumented, true
-			if over, err := ends(q); over || err != nil {
-				return c, err
-			}
-			c.verdict = watch.Verdict(&c.outcome.Ending)
-			if sure && c.verdict.Kind == trace.Unfinished {
-				c.verdict = waiting.Verdict{Kind: trace.Hang, From: at}
-			}
-			if c.verdict.Kind != trace.Unfinished && waitsForChild(c.outcome.Trace, c.verdict.From) {
-				c.verdict.Kind = trace.Unfinished
-				break
-			}
-			if c.verdict.Kind != trace.Unfinished || steps*recordedMore > recordedMost {
-				break
-			}
-			steps *= recordedMore
-		}
-		switch {
-		case c.verdict.Kind == trace.Unfinished:
-			c.kind = trace.Unfinished
-			return c, nil
-		case c.verdict.Kind == trace.Livelock:
+		if x.verdict.Kind == trace.Livelock {
 			kind = trace.Livelock
 		}
-		if n := c.verdict.Turns; n > 0 && n*(fairSteps/steps) < fairTurns {
-			if over, err := ends(fairly(at, min(steps*fairTurns/n, firstSteps), seed+1)); over || err != nil {
-				return c, err
-			}
-		}
 		if seed == 0 {
-			first = c
+			first = x.continuation
 		}
 	}
-	c = first
-	c.kind = kind
-	c.verdict.Kind = kind
+	c := first
+	c.kind, c.verdict.Kind = kind, kind
 	return c, c.shorten(ctx, t.Run)
 }
 
-// waitsForChild reports whether a thread, after so many decisions, looks at memory that a child process may share, and change.
-func waitsForChild(t *trace.Trace, from int) bool {
-	if t == nil {
-		return false
+// continuer is what continued does, and what its last continuation shows. Its methods report whether that decides alone.
+type continuer struct {
+	ctx    context.Context
+	target target.Target
+	header trace.Header
+	plan   schedule.Plan
+	at     int // points after which the fair phase begins
+	continuation
+}
+
+// run executes a continuation whose fair phase begins after so many points and has so many. It decides if it ended, failed, or
+// cannot be told.
+func (x *continuer) run(at, steps int, seed uint64, recorded *waiting.Recogniser) (over bool, err error) {
+	q := x.plan
+	q.FairAfter, q.FairSeed, q.MaxSteps = at, seed, min(at+steps, firstSteps*2)
+	if recorded != nil {
+		q.Record, q.Watcher, q.Values, q.States = true, recorded, x.header.Instrumented, true
 	}
-	start := slices.IndexFunc(t.Events, func(e trace.Event) bool { return e.Op == trace.OpProcessStart })
-	return start >= 0 && slices.ContainsFunc(t.Events[max(start, nextDecision(t, from)):], func(e trace.Event) bool {
-		return ops.Of(e.Op).Of == ops.Memory && e.Object.Region() == trace.RegionOther
-	})
+	x.continuation.plan = q
+	if x.outcome, err = x.target.Run(x.ctx, q); err != nil {
+		return true, err
+	}
+	x.kind = x.outcome.Ending.Kind
+	if x.kind.Endless() && cutByWatchdog(&x.outcome.Ending) {
+		x.kind = trace.Unfinished
+		return true, nil
+	}
+	return !x.kind.Endless(), nil
+}
+
+// begin decides when the fair phase begins: after so many points, or before if that leads to the same. Then the trace is short.
+func (x *continuer) begin(at int) (over bool, err error) {
+	x.at = at
+	for early := max(1<<10, len(x.plan.Script)+1); early < at; early *= 4 {
+		over, err := x.run(early, fairSteps, 1, nil)
+		if err != nil || over && x.kind.Failed() {
+			return true, err
+		}
+		if !over {
+			x.at = early
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// goOn makes the continuations. sure says that the runtime saw no progress in any of them.
+func (x *continuer) goOn() (sure, over bool, err error) {
+	sure = true
+	for seed := range uint64(seeds) {
+		if over, err := x.run(x.at, fairSteps, seed+1, nil); over || err != nil {
+			return false, true, err
+		}
+		sure = sure && x.kind == trace.Hang
+	}
+	return sure, false, nil
+}
+
+// look records as much of a continuation as it takes to decide what its threads do, and lets it go on until their loops have
+// made enough turns. It decides if that is nothing that lasts for ever.
+func (x *continuer) look(seed uint64, sure bool) (over bool, err error) {
+	steps := recordedSteps * max(1, ready(&x.outcome.Ending))
+	if sure {
+		steps = recordedSteps / 8
+	}
+	for {
+		watch := waiting.New(x.at, &x.header)
+		if over, err := x.run(x.at, steps, seed, watch); over || err != nil {
+			return true, err
+		}
+		x.verdict = watch.Verdict(&x.outcome.Ending)
+		if sure && x.verdict.Kind == trace.Unfinished && !x.verdict.Outside {
+			x.verdict = waiting.Verdict{Kind: trace.Hang, From: x.at}
+		}
+		if x.verdict.Kind != trace.Unfinished || x.verdict.Outside || steps*recordedMore > recordedMost {
+			break
+		}
+		steps *= recordedMore
+	}
+	if x.verdict.Kind == trace.Unfinished {
+		x.kind = trace.Unfinished
+		return true, nil
+	}
+	if n := x.verdict.Turns; n > 0 && n*(fairSteps/steps) < fairTurns {
+		recorded := x.continuation
+		if over, err := x.run(x.at, min(steps*fairTurns/n, firstSteps), seed, nil); over || err != nil {
+			return true, err
+		}
+		x.continuation = recorded
+	}
+	return false, nil
 }
 
 // nextDecision returns the event of the scheduling decision after so many, or the number of events without one.

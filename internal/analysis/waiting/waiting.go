@@ -30,6 +30,8 @@ type Verdict struct {
 	// Turns is the smallest number of turns that a thread made from there on.
 	Turns int
 	Waits []Wait // of each thread that repeats itself, by thread
+	// Outside says that a thread looks at memory that a child process may change. Then the execution is unfinished.
+	Outside bool
 }
 
 // place is where a thread does something, and on what.
@@ -60,12 +62,15 @@ type thread struct {
 	// states are those that it was in at its points (trace.OpState), and newest is the decision before which one was new last.
 	states map[uint64]bool
 	newest int
+	// outside is the decision at which it last accessed memory that it may share with a child process.
+	outside int
 }
 
 // Recogniser watches an execution (schedule.Watcher).
 type Recogniser struct {
 	from      int  // decisions before the ones to look at
 	partly    bool // some accesses have no value (trace.FlagValue)
+	forked    bool // there has been a child process
 	states    bool // an event has told the state of a thread
 	decisions int
 	threads   []*thread
@@ -98,8 +103,11 @@ func (r *Recogniser) Event(e *trace.Event) {
 		r.threads = append(r.threads, &thread{seen: map[act]int{}, sizes: map[place]uint32{}})
 	}
 	t := r.threads[e.Thread]
-	if e.Op == trace.OpThreadEnd {
+	switch e.Op {
+	case trace.OpThreadEnd:
 		t.ended = true
+	case trace.OpProcessStart:
+		r.forked = true
 	}
 	if e.Object.Region() == trace.RegionStack {
 		if by, ok := r.own[e.Object]; ok && by != e.Thread {
@@ -118,6 +126,9 @@ func (r *Recogniser) Event(e *trace.Event) {
 		t.state(e.Value, r.decisions)
 		r.states = true
 		return
+	}
+	if r.forked && ops.Of(e.Op).Of == ops.Memory && e.Object.Region() == trace.RegionOther {
+		t.outside = r.decisions
 	}
 	a := actOf(e)
 	// What is written without a value may be another one each time.
@@ -274,9 +285,10 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 		if w.Changing {
 			kind = trace.Livelock
 		}
+		v.Outside = v.Outside || t.outside > v.From
 		v.Waits = append(v.Waits, w)
 	}
-	if len(running) > 0 {
+	if len(running) > 0 && !v.Outside {
 		v.Kind = kind
 	}
 	return v

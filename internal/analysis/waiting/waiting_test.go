@@ -216,3 +216,16 @@ func TestOwnStack(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// TestOutside: a child process may change what it shares with its parent.
+func TestOutside(t *testing.T) {
+	shared := trace.MakeObject(trace.RegionOther, 0, 0x7000)
+	tr := execution(3000, func(int) []trace.Event { return []trace.Event{{Op: trace.OpAtomicLoad, Site: 30, Object: shared}} })
+	if v := Examine(tr, 0); v.Kind != trace.Hang {
+		t.Errorf("without a child: %+v", v)
+	}
+	tr.Events[0].Op = trace.OpProcessStart
+	if v := Examine(tr, 0); v.Kind != trace.Unfinished || !v.Outside {
+		t.Errorf("with a child: %+v", v)
+	}
+}
