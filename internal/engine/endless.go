@@ -128,7 +128,7 @@ func (x *continuer) goOn() (sure, over bool, err error) {
 }
 
 // look records as much of a continuation as it takes to decide what its threads do, and lets it go on until their loops have
-// made enough turns. It decides if that is nothing that lasts for ever.
+// made enough turns. It decides if that is nothing that lasts forever.
 func (x *continuer) look(seed uint64, sure bool) (over bool, err error) {
 	steps := recordedSteps * max(1, ready(&x.outcome.Ending))
 	if sure {
