@@ -58,8 +58,8 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		life:   [2]int{-1, -1},
 	}
 	b.findCases()
-	b.hidden = hiddenEvents(tr)
 	b.raced = racing(tr)
+	b.hidden = hiddenEvents(tr, b.raced)
 	b.roles = b.findRoles()
 	b.keepSpinning()
 	b.keepLifetime()

@@ -19,9 +19,8 @@ func hidden(op trace.Op) bool {
 // hiddenEvents returns, by event, whether it has no row. Besides the events of hidden, these are
 // the accesses that Go's runtime reports to the race detector for a channel operation, unless they
 // race. The return from the creation of a thread has a row only if another thread has run since.
-func hiddenEvents(tr *trace.Trace) []bool {
+func hiddenEvents(tr *trace.Trace, raced [2]int) []bool {
 	out := make([]bool, len(tr.Events))
-	raced := racing(tr)
 	last := map[trace.ThreadID]*trace.Event{} // last channel operation
 	for i := range tr.Events {
 		e := &tr.Events[i]

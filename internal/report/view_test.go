@@ -146,7 +146,7 @@ func checkLoops(t *testing.T, tr *trace.Trace, rows []Row) {
 		if r.Times < minTurns || period*r.Times != r.Events {
 			t.Errorf("loop at event %d: %d turns of %d are not %d events", r.Event, r.Times, period, r.Events)
 		}
-		if slices.Contains(hiddenEvents(tr)[r.Event:r.Event+r.Events], true) {
+		if slices.Contains(hiddenEvents(tr, racing(tr))[r.Event:r.Event+r.Events], true) {
 			continue // it is longer than its rows
 		}
 		for i := r.Event; i < r.Event+r.Events-period; i++ {
@@ -163,7 +163,7 @@ func checkLoops(t *testing.T, tr *trace.Trace, rows []Row) {
 func checkView(t *testing.T, tr *trace.Trace, v *View) {
 	t.Helper()
 	i := 0
-	noRow := hiddenEvents(tr)
+	noRow := hiddenEvents(tr, racing(tr))
 	skip := func() {
 		for i < len(tr.Events) && noRow[i] {
 			i++
@@ -339,7 +339,7 @@ func BenchmarkBuild(b *testing.B) {
 func TestHides(t *testing.T) {
 	for _, name := range reporttest.Fixtures() {
 		tr, names := reporttest.Load(t, name)
-		hidden := hiddenEvents(tr)
+		hidden := hiddenEvents(tr, racing(tr))
 		want, n := slices.Index(hidden, true), 0
 		for _, h := range hidden {
 			if h {
