@@ -12,7 +12,9 @@ func TestRacing(t *testing.T) {
 	write := func(o trace.Object, v uint64) trace.Event {
 		return trace.Event{Thread: 1, Op: trace.OpWrite, Site: 10, Object: o, Size: 8, Value: v, Flags: trace.FlagNoDecision}
 	}
-	lock := func(by trace.ThreadID, op trace.Op) trace.Event { return trace.Event{Thread: by, Op: op, Site: 20, Object: m} }
+	lock := func(by trace.ThreadID, op trace.Op) trace.Event {
+		return trace.Event{Thread: by, Op: op, Site: 20, Object: m}
+	}
 	tr := &trace.Trace{
 		Stacks: [][]trace.Site{nil}, Threads: []trace.Thread{{ID: 0}, {ID: 1}},
 		Events: []trace.Event{
