@@ -33,7 +33,7 @@ var layers = [][]string{
 	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},
 	{"internal/report/graphviz", "internal/report/junit", "internal/report/markdown", "internal/report/mermaid", "internal/report/page", "internal/report/perfetto", "internal/report/quickfix", "internal/report/sarif", "internal/report/shiviz", "internal/report/term", "internal/simplify/stmt"},
 	{"internal/simplify/bintrcred", "internal/simplify/proof", "internal/report/interactive"},
-	{"internal/simplify/staticbench"},
+	{"internal/simplify/staticbench", "internal/experiment"},
 	{"internal/engine"},
 	{"internal/tracefile"},
 	{"internal/result"},

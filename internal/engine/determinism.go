@@ -10,6 +10,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/canonical"
 	"github.com/heddle-dev/heddle/internal/analysis/reversible"
+	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -104,21 +105,20 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 	if err != nil {
 		return nil, err
 	}
+	x := experiment.New(settingOf(t, recorded, verdict{expect: recorded.Header.ExpectStatus}))
 	// Without the values, which of a thread's repeated accesses are recorded depends on the schedule.
-	plan.Accesses, plan.Values, plan.MaxAccesses = true, true, schedule.AllAccesses
-	o, err := traced(ctx, t, t.Run, plan)
+	r, err := repeated(ctx, x, t, plan)
 	if err != nil {
 		return nil, err
 	}
+	o := r.Outcome
 	if o.Ending.Kind == trace.Diverged {
 		return nil, differs(recorded, o)
 	}
 	if err := judgeBoth(ctx, &o, recorded.Header.ExpectStatus, outputsOf(&recorded.Header)); err != nil {
 		return nil, err
 	}
-	d.Golden = o.Trace
-	d.Golden.Header.Strategy = recorded.Header.Strategy
-	d.Golden.Header.Points, d.Golden.Header.ExpectStatus = recorded.Header.Points, recorded.Header.ExpectStatus
+	d.Golden = x.Base
 	switch {
 	case o.Ending.Kind != trace.Clean:
 		d.Why = fmt.Sprintf("the execution did not end cleanly (%v), so other schedules may have gone on", o.Ending.Kind)
@@ -134,18 +134,18 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 		return tr != nil, err
 	}
 	confirm := func(ctx context.Context, p reversible.Pair, order []int) (bool, error) {
-		return shown(reorder(ctx, t, d.Golden, p, order))
+		return shown(reorder(ctx, x, p, order))
 	}
-	deadlock := func(ctx context.Context, x *reversible.Deadlock) (bool, error) {
-		return shown(deadlockAfter(ctx, t, d.Golden, x.Order))
+	deadlock := func(ctx context.Context, found *reversible.Deadlock) (bool, error) {
+		return shown(deadlockAfter(ctx, x, found.Order))
 	}
 	if d.Reversal, err = reversible.Check(ctx, d.Golden, reversible.Options{Steps: opts.Steps, Solve: opts.Solve, Confirm: confirm, ConfirmDeadlock: deadlock}); err != nil {
 		return nil, err
 	}
 	d.Answer, d.Why = d.Reversal.Answer, d.Reversal.Why
-	if x := d.Reversal.Deadlock; x != nil {
+	if found := d.Reversal.Deadlock; found != nil {
 		if d.Answer == reversible.Undecided {
-			if err := d.findDeadlock(ctx, t, opts); err != nil {
+			if err := d.findDeadlock(ctx, x.Plan, t, opts); err != nil {
 				return nil, err
 			}
 		}
@@ -153,91 +153,28 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 			d.Waits = deadlockWaits(d.Reordered)
 			return d, nil
 		}
-		d.Waits = possibleWaits(d.Golden, x)
+		d.Waits = possibleWaits(d.Golden, found)
 	} else if d.Answer != reversible.Holds {
 		return d, nil
 	}
-	return d, d.compareSchedules(ctx, t, opts)
+	return d, d.compareSchedules(ctx, x.Plan, t, opts)
 }
 
 // reorder executes a reordering, and returns the execution if it reverses the pair, else nil.
-func reorder(ctx context.Context, t target.Target, golden *trace.Trace, p reversible.Pair, order []int) (*trace.Trace, error) {
-	tr, err := runReordering(ctx, t, golden, order, schedule.Strict)
-	if tr == nil || tr.Ending.Kind == trace.Unsupported || tr.Ending.Kind == trace.Diverged || tr.Ending.Kind == trace.Unfinished {
+func reorder(ctx context.Context, x *experiment.Experiment, p reversible.Pair, order []int) (*trace.Trace, error) {
+	plan := x.Reordered(order)
+	plan.Mode = schedule.Strict
+	r, err := x.Run(ctx, plan)
+	if err != nil || r.Trace == nil || r.Ending.Kind == trace.Unsupported || r.Ending.Kind == trace.Diverged || r.Ending.Kind == trace.Unfinished {
 		return nil, err
 	}
-	before, after := threadEvents(golden), threadEvents(tr)
-	first := counterpart(after, before, golden, p.First)
-	second := counterpart(after, before, golden, p.Second)
-	if second < 0 || !sameOperation(&golden.Events[p.Second], &tr.Events[second]) || first >= 0 && first < second {
+	before, after := threadEvents(x.Base), threadEvents(r.Trace)
+	first := counterpart(after, before, x.Base, p.First)
+	second := counterpart(after, before, x.Base, p.Second)
+	if second < 0 || !sameOperation(&x.Base.Events[p.Second], &r.Trace.Events[second]) || first >= 0 && first < second {
 		return nil, nil
 	}
-	return tr, nil
-}
-
-// runReordering executes a reordering with golden's seed, and returns the trace, which is nil if the execution
-// could not be recorded. Its header has what a replay needs.
-func runReordering(ctx context.Context, t target.Target, golden *trace.Trace, order []int, mode schedule.Mode) (*trace.Trace, error) {
-	plan := reorderPlan(golden, order)
-	plan.Seed, _ = strategy.SeedOf(golden.Header.Strategy)
-	plan.Mode = mode
-	o, err := t.Run(ctx, plan)
-	if err != nil || o.Trace == nil {
-		return nil, err
-	}
-	o.Trace.Header.Strategy = golden.Header.Strategy // and so the seed
-	o.Trace.Header.Points, o.Trace.Header.ExpectStatus = plan.Points, plan.ExpectStatus
-	return o.Trace, nil
-}
-
-// reorderPlan returns the plan that executes a prefix of a reordering. Where the reordering changes
-// threads at an access, the access has to be a scheduling point.
-func reorderPlan(golden *trace.Trace, order []int) schedule.Plan {
-	return reorderPlanAt(golden, order, nil)
-}
-
-// reorderPlanAt is reorderPlan with more memory instructions that are scheduling points.
-func reorderPlanAt(golden *trace.Trace, order []int, more []trace.Site) schedule.Plan {
-	points := slices.Compact(slices.Sorted(slices.Values(slices.Concat(golden.Header.Points, more))))
-	add := func(e int) {
-		ev := &golden.Events[e]
-		if ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpFree) && !slices.Contains(points, ev.Site) {
-			points = append(points, ev.Site)
-		}
-	}
-	next := make([]int, len(golden.Events)) // each event's successor in its thread
-	last := map[trace.ThreadID]int{}
-	for i := range golden.Events {
-		next[i] = -1
-		if j, ok := last[golden.Events[i].Thread]; ok {
-			next[j] = i
-		}
-		last[golden.Events[i].Thread] = i
-	}
-	for k := 1; k < len(order); k++ {
-		if golden.Events[order[k]].Thread == golden.Events[order[k-1]].Thread {
-			continue
-		}
-		add(order[k])
-		if n := next[order[k-1]]; n >= 0 {
-			add(n)
-		}
-	}
-	add(order[len(order)-1])
-	var events []trace.Event
-	for _, e := range order {
-		ev := golden.Events[e]
-		if slices.Contains(points, ev.Site) && (ev.Op.IsAccess() || ev.Op == trace.OpFree) {
-			ev.Flags &^= trace.FlagNoDecision
-		}
-		events = append(events, ev)
-	}
-	return schedule.Plan{
-		Repeat: 1, Mode: schedule.Strict, Script: schedule.Steps(events), Threads: golden.Threads,
-		Policy: schedule.Fair, Points: points, ExpectStatus: golden.Header.ExpectStatus, Delays: schedule.NoDelays,
-		Record: true, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses,
-		MaxSteps: stepsFor(golden, points),
-	}
+	return r.Trace, nil
 }
 
 // threadEvents returns the events of each thread that do not depend on how it was scheduled, by the thread's
@@ -292,17 +229,17 @@ func sameOperation(a, b *trace.Event) bool {
 }
 
 // compareSchedules executes the program under other schedules and compares each thread's events.
-func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opts DeterminismOptions) error {
-	points := sharedSites(d.Golden)
+func (d *Determinism) compareSchedules(ctx context.Context, plan schedule.Plan, t target.Target, opts DeterminismOptions) error {
+	plan.Points = experiment.SharedSites(d.Golden)
 	seen := map[trace.Site]bool{}
-	for _, s := range points {
+	for _, s := range plan.Points {
 		seen[s] = true
 	}
 	for i := range d.Golden.Events {
 		// Accesses by a thread after it synchronised are where another schedule can differ.
 		if ev := &d.Golden.Events[i]; ev.Op.IsAccess() && !seen[ev.Site] && i > 0 && !d.Golden.Events[i-1].Op.IsAccess() {
 			seen[ev.Site] = true
-			points = append(points, ev.Site)
+			plan.Points = append(plan.Points, ev.Site)
 		}
 	}
 	golden, err := canonical.Sanitize(canonical.Whole(d.Golden), sanitizedMemory)
@@ -323,27 +260,25 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 		}
 		return moved != nil && n&2 != 0
 	}
-	recorded, _ := strategy.SeedOf(d.Golden.Header.Strategy)
-	plan := schedule.Plan{Seed: recorded & schedule.Comparable, Points: points, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses}
 	on := func(n int) target.Target {
 		if elsewhere(n) {
 			return moved
 		}
 		return t
 	}
-	return d.refute(ctx, plan, opts.Seed, opts.Executions, on, func(n int, o *schedule.Outcome) (bool, error) {
-		if o.Ending.Kind == trace.Deadlock {
-			d.Waits = deadlockWaits(o.Trace)
+	return d.refute(ctx, plan, experiment.Everything, opts.Seed, opts.Executions, on, func(n int, other *trace.Trace) (bool, error) {
+		if other.Ending.Kind == trace.Deadlock {
+			d.Waits = deadlockWaits(other)
 			return true, nil
 		}
-		diff := firstDifference(d.Golden, o.Trace)
+		diff := firstDifference(d.Golden, other)
 		if diff == nil {
-			if diff, err = otherValue(ctx, golden, d.Golden, o.Trace); err != nil {
+			if diff, err = otherValue(ctx, golden, d.Golden, other); err != nil {
 				return false, err
 			}
 		}
 		if diff == nil {
-			if d.Output = otherOutput(d.Golden.Ending.Output, o.Trace.Ending.Output); d.Output == nil {
+			if d.Output = otherOutput(d.Golden.Ending.Output, other.Ending.Output); d.Output == nil {
 				return false, nil
 			}
 			d.Output.Moved = elsewhere(n)
@@ -355,47 +290,42 @@ func (d *Determinism) compareSchedules(ctx context.Context, t target.Target, opt
 	})
 }
 
-// refute runs plan under at most limit other schedules until fails returns true for an execution: the condition then
-// fails, and d.Reordered is that execution. Execution n runs on the target that on returns, with the seed seed+n and
-// the bits of plan.Seed. Of plan, the caller sets only these bits, the points and what is recorded.
-func (d *Determinism) refute(ctx context.Context, plan schedule.Plan, seed uint64, limit int, on func(n int) target.Target, fails func(n int, o *schedule.Outcome) (bool, error)) error {
-	plan.Repeat, plan.Delays, plan.ExpectStatus, plan.Record = 1, schedule.NoDelays, d.Golden.Header.ExpectStatus, true
-	plan.MaxSteps = stepsFor(d.Golden, plan.Points)
-	bits, unfinished := plan.Seed, 0
-	for n := range limit {
-		// By priorities, a thread may come long after one that was created later; by a random walk, it rarely does.
-		plan.Seed, plan.Policy = seed+uint64(n)|bits, [...]schedule.Policy{schedule.POS, schedule.Random}[n%2]
+// refute executes the program under at most limit other schedules until fails returns true for an execution: the condition then
+// fails, and d.Reordered is that execution. Of plan, the scheduling points and the bits of the seed count. Execution n, of which
+// see says what is recorded, runs on the target that on returns.
+func (d *Determinism) refute(ctx context.Context, plan schedule.Plan, see func(schedule.Plan) schedule.Plan, seed uint64, limit int, on func(n int) target.Target, fails func(n int, other *trace.Trace) (bool, error)) error {
+	n, unfinished := 0, 0
+	s := settingOf(on(0), nil, verdict{})
+	s.Run = func(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
 		t := on(n)
-		o, err := traced(ctx, t, t.Run, plan)
+		return traced(ctx, t, judged(t, verdict{expect: p.ExpectStatus}), p)
+	}
+	x := experiment.New(s).On(d.Golden, plan)
+	for ; n < limit; n++ {
+		r, err := x.Run(ctx, see(x.Sample(n, seed)))
 		if err != nil {
 			return err
 		}
 		d.Executions++
-		if o.Ending.Kind == trace.Unfinished {
+		if r.Verdict == experiment.Unknown {
 			unfinished++
 			continue
 		}
-		found, err := fails(n, &o)
+		found, err := fails(n, r.Trace)
 		if err != nil {
 			return err
 		}
 		if found {
-			d.Answer, d.Why, d.Reordered = reversible.Fails, "", describedBy(o.Trace, plan)
+			d.Answer, d.Why, d.Reordered = reversible.Fails, "", r.Trace
+			r.Trace.Header.Strategy = strategy.Describe(r.Plan)
 			return nil
 		}
 	}
 	if unfinished > 0 && d.Answer == reversible.Holds {
 		d.Answer = reversible.Undecided
-		d.Why = fmt.Sprintf("%s with another schedule had not ended after %s", wording.Count(unfinished, "execution"), wording.Count(plan.MaxSteps, "scheduling point"))
+		d.Why = fmt.Sprintf("%s with another schedule had not ended after %s", wording.Count(unfinished, "execution"), wording.Count(x.Sample(0, 0).MaxSteps, "scheduling point"))
 	}
 	return nil
-}
-
-// describedBy adds to an execution's trace what a replay needs of its plan.
-func describedBy(t *trace.Trace, plan schedule.Plan) *trace.Trace {
-	t.Header.Strategy = strategy.Describe(plan)
-	t.Header.Points, t.Header.ExpectStatus = plan.Points, plan.ExpectStatus
-	return t
 }
 
 // sanitizedMemory is how much of a sanitised execution is kept in memory, in bytes.
@@ -428,7 +358,7 @@ func otherValue(ctx context.Context, golden *canonical.Execution, goldenTrace, o
 	if first == nil {
 		return nil, nil
 	}
-	d := &ThreadDifference{Thread: -1, Golden: occurrence(otherTrace, first.Index, goldenTrace), Other: first.Index, GoldenValue: first.Golden.Value, OtherValue: first.Other.Value}
+	d := &ThreadDifference{Thread: -1, Golden: experiment.Match(otherTrace, goldenTrace).Of(first.Index), Other: first.Index, GoldenValue: first.Golden.Value, OtherValue: first.Other.Value}
 	if first.Kind == canonical.Address {
 		d.GoldenValue, d.OtherValue = first.Golden.Place, first.Other.Place
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/reversible"
+	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -15,28 +16,31 @@ import (
 const deadlockExecutions = 200
 
 // deadlockAfter executes a reordering, and returns the execution if it ends in a deadlock, else nil.
-func deadlockAfter(ctx context.Context, t target.Target, golden *trace.Trace, order []int) (*trace.Trace, error) {
+func deadlockAfter(ctx context.Context, x *experiment.Experiment, order []int) (*trace.Trace, error) {
 	if len(order) == 0 {
 		return nil, nil
 	}
 	// Whether a goroutine has to wait differs from the trace, which a strict script does not allow.
 	for _, mode := range []schedule.Mode{schedule.Strict, schedule.Tolerant} {
-		tr, err := runReordering(ctx, t, golden, order, mode)
+		plan := x.Reordered(order)
+		plan.Mode = mode
+		r, err := x.Run(ctx, plan)
 		if err != nil {
 			return nil, err
 		}
-		if tr != nil && tr.Ending.Kind == trace.Deadlock {
-			return tr, nil
+		if r.Trace != nil && r.Ending.Kind == trace.Deadlock {
+			return r.Trace, nil
 		}
 	}
 	return nil, nil
 }
 
 // findDeadlock executes the program under other schedules until one ends in a deadlock.
-func (d *Determinism) findDeadlock(ctx context.Context, t target.Target, opts DeterminismOptions) error {
+func (d *Determinism) findDeadlock(ctx context.Context, plan schedule.Plan, t target.Target, opts DeterminismOptions) error {
+	see := func(p schedule.Plan) schedule.Plan { return p }
 	on := func(int) target.Target { return t }
-	return d.refute(ctx, schedule.Plan{Points: d.Golden.Header.Points}, opts.Seed, deadlockExecutions, on, func(_ int, o *schedule.Outcome) (bool, error) {
-		return o.Ending.Kind == trace.Deadlock, nil
+	return d.refute(ctx, plan, see, opts.Seed, deadlockExecutions, on, func(_ int, other *trace.Trace) (bool, error) {
+		return other.Ending.Kind == trace.Deadlock, nil
 	})
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
-	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -41,42 +41,45 @@ func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]Rac
 	plan.Mode = schedule.Tolerant
 	plan.Points = slices.Compact(slices.Sorted(slices.Values(slices.Concat(plan.Points, s.racingSites()))))
 	plan.MaxSteps = max(s.opts.MaxSteps, stepsFor(recorded, plan.Points))
-	o, races, err := s.watched(ctx, plan, true)
+	x := s.experiment(recorded)
+	r, err := x.Repeat(ctx, plan, func(p schedule.Plan) schedule.Plan { return withAccesses(s.watched(p)) })
 	if err != nil {
 		return err
 	}
-	same := func(e trace.Ending) bool { return sameFailure(recorded.Ending, e, s.target.Modules()) }
-	if o.Trace == nil || !same(o.Ending) || o.Trace.Header.MaxAccesses > 0 {
+	if r.Trace == nil || r.Verdict != experiment.Same || r.Trace.Header.MaxAccesses > 0 {
 		return nil
 	}
-	base := o.Trace
-	h := harming{search: s, plan: plan, base: base, all: instancesOf(base, races), same: same}
+	all := instancesOf(x.Base, r.Races)
+	pairs := make([][2]int, len(all))
+	for k := range all {
+		pairs[k] = [2]int{all[k].first, all[k].second}
+	}
 	var dependent []dependence
-	for k := range h.all {
-		x, depends, err := h.depends(ctx, k)
+	for k := range all {
+		t, err := x.Try(ctx, pairs, k, true)
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
 		if err != nil { // of the others those count that turn nothing else
-			dependent = slices.DeleteFunc(dependent, func(x dependence) bool { return len(x.turned) > 1 })
+			dependent = slices.DeleteFunc(dependent, func(x dependence) bool { return len(x.Turned) > 1 })
 			break
 		}
-		if depends {
-			dependent = append(dependent, x)
+		if t.Near || t.Controlled && t.Failed == 0 {
+			dependent = append(dependent, dependence{all[k].pair, t})
 		}
 	}
 	for k := range dependent {
 		x := &dependent[k]
-		if _, known := harmful[x.pair]; !known && !slices.ContainsFunc(dependent, func(y dependence) bool { return y.pair != x.pair && y.within(x) }) {
-			harmful[x.pair] = RaceFound{Failure: i, Turned: x.runs}
+		if _, known := harmful[x.pair]; !known && !slices.ContainsFunc(dependent, func(y dependence) bool { return y.pair != x.pair && y.Narrower(&x.Trial) }) {
+			harmful[x.pair] = RaceFound{Failure: i, Turned: x.Passed}
 		}
 	}
 	for _, pair := range s.sortedPairs() {
-		if _, known := harmful[pair]; known || slices.ContainsFunc(races, func(r race.Race) bool { return r.Pair == pair }) {
+		if _, known := harmful[pair]; known || slices.ContainsFunc(r.Races, func(r race.Race) bool { return r.Pair == pair }) {
 			continue
 		}
 		for k := range pair {
-			turned, err := s.forestalled(ctx, plan, base, pair[k], pair[1-k], same)
+			turned, err := s.forestalled(ctx, x, pair[k], pair[1-k])
 			if err != nil {
 				return err
 			}
@@ -89,150 +92,6 @@ func (s *search) harm(ctx context.Context, i int, harmful map[[2]race.Access]Rac
 	return nil
 }
 
-// sameFailure reports whether two executions failed in the same way, whether or not the access that faults is a
-// scheduling point: the hook of one that is may read the memory, and then faults before the instruction does.
-func sameFailure(a, b trace.Ending, modules []trace.Module) bool {
-	if finding.Of(a, modules).Same(finding.Of(b, modules)) {
-		return true
-	}
-	const near = 32 // bytes from the hook's return address to the end of the instruction
-	return a.Kind == trace.Signal && b.Kind == trace.Signal && a.Status == b.Status &&
-		a.Site.Module() == b.Site.Module() && max(a.Site.Offset(), b.Site.Offset())-min(a.Site.Offset(), b.Site.Offset()) <= near
-}
-
-// harming turns the instances of races in a failing execution.
-type harming struct {
-	search *search
-	plan   schedule.Plan
-	base   *trace.Trace
-	all    []instance
-	same   func(trace.Ending) bool // whether an execution failed as base
-}
-
-// follow executes a script that was derived from base.
-func (h *harming) follow(ctx context.Context, script []schedule.Step) (schedule.Outcome, error) {
-	p := h.plan
-	p.Script, p.Threads = script, h.base.Threads
-	return judged(h.search.target, verdict{expect: h.search.expect, outputs: h.search.outputs})(ctx, p)
-}
-
-// fails executes a control for instance k and returns where it had all instances if it failed as base
-// and had the accesses of k in their order.
-func (h *harming) fails(ctx context.Context, script []schedule.Step, k int) (arrangement, bool, error) {
-	o, err := h.follow(ctx, script)
-	if err != nil || o.Trace == nil || !h.same(o.Ending) {
-		return nil, false, err
-	}
-	had := h.arranged(o.Trace)
-	return had, !had.turned(k), nil
-}
-
-// depends reports whether the failure depends on instance k: see harm.
-func (h *harming) depends(ctx context.Context, k int) (x dependence, depends bool, err error) {
-	x.pair = h.all[k].pair
-	failed, alone, near := false, false, false // alone and near: a control showed that the place of the access decides
-	for _, turn := range turns(h.base, h.all[k].first, h.all[k].second) {
-		o, err := h.follow(ctx, turn.turned)
-		if err != nil {
-			return x, false, err
-		}
-		if o.Trace == nil {
-			continue
-		}
-		had := h.arranged(o.Trace)
-		if !had.turned(k) {
-			continue
-		}
-		if o.Ending.Kind != trace.Clean {
-			failed = true
-			continue
-		}
-		x.runs++
-		if !near && had.has(k) {
-			control, fails, err := h.fails(ctx, turn.near, k)
-			if err != nil {
-				return x, false, err
-			}
-			if near = fails && control.differsIn(had, k); near {
-				x.turned = []int{k}
-				continue
-			}
-		}
-		if near {
-			continue
-		}
-		if !failed && !alone {
-			if _, alone, err = h.fails(ctx, turn.control, k); err != nil {
-				return x, false, err
-			}
-		}
-		var others []int
-		for n := range h.all {
-			// An access that no longer happens was not turned.
-			if n == k || had[n][0] >= 0 && had.turned(n) {
-				others = append(others, n)
-			}
-		}
-		if x.turned == nil || len(others) < len(x.turned) {
-			x.turned = others
-		}
-	}
-	return x, near || alone && !failed, nil
-}
-
-// arrangement is where an execution had the two events of each instance, -1 for an event that it lacks.
-type arrangement [][2]int
-
-// arranged returns where an execution had the instances of base.
-func (h *harming) arranged(t *trace.Trace) arrangement {
-	type doing struct {
-		thread uint64 // its name
-		site   trace.Site
-		op     trace.Op
-	}
-	as := func(t *trace.Trace, e *trace.Event) doing { return doing{t.Threads[e.Thread].Name, e.Site, e.Op} }
-	at := map[doing][]int{}
-	for k := range h.all {
-		for _, e := range [2]int{h.all[k].first, h.all[k].second} {
-			at[as(h.base, &h.base.Events[e])] = nil
-		}
-	}
-	for i := range t.Events {
-		d := as(t, &t.Events[i])
-		if places, ok := at[d]; ok {
-			at[d] = append(places, i)
-		}
-	}
-	had := make(arrangement, len(h.all))
-	for k := range h.all {
-		x := &h.all[k]
-		for n, e := range [2]int{x.first, x.second} {
-			had[k][n] = -1
-			if places := at[as(h.base, &h.base.Events[e])]; x.nth[n] < len(places) {
-				had[k][n] = places[x.nth[n]]
-			}
-		}
-	}
-	return had
-}
-
-// turned is isTurned for instance k.
-func (a arrangement) turned(k int) bool { return a[k][1] >= 0 && (a[k][0] < 0 || a[k][1] < a[k][0]) }
-
-// has reports whether the execution had both events of instance k.
-func (a arrangement) has(k int) bool { return a[k][0] >= 0 && a[k][1] >= 0 }
-
-// differsIn reports whether two executions differ in the order of instance k, and of no other of which both
-// had both events.
-func (a arrangement) differsIn(b arrangement, k int) bool {
-	for n := range a {
-		if a.has(n) && b.has(n) && (a.turned(n) != b.turned(n)) != (n == k) {
-			return false
-		}
-	}
-	return true
-}
-
 // forestalled reports whether a failing execution ended before it could show a race because one access
 // came before the other, as a read of a pointer that is not set yet. It follows the execution until
 // before the last done access, and then continues at random: forestallRuns times with that access next,
@@ -242,8 +101,8 @@ func (a arrangement) differsIn(b arrangement, k int) bool {
 // if each execution did what it was to, each of the former failed in the same way and none of the last
 // did, and otherwise 0. Some of the last may fail in another way: behind the failure may be another bug,
 // which has to be one that they do not always meet.
-func (s *search) forestalled(ctx context.Context, plan schedule.Plan, base *trace.Trace, done, other race.Access, same func(trace.Ending) bool) (int, error) {
-	at := -1
+func (s *search) forestalled(ctx context.Context, x *experiment.Experiment, done, other race.Access) (int, error) {
+	base, at := x.Base, -1
 	for i := range base.Events {
 		e := &base.Events[i]
 		if e.Flags&trace.FlagNoDecision == 0 && e.Site == done.Site && e.Op == done.Op {
@@ -262,15 +121,13 @@ func (s *search) forestalled(ctx context.Context, plan schedule.Plan, base *trac
 	behind := slices.IndexFunc(base.Events[at+1:], func(e trace.Event) bool { return e.Thread == thread && e.Flags&trace.FlagNoDecision == 0 })
 	clean := 0
 	for n := 0; clean < forestallRuns && n < 4*forestallRuns; n++ {
-		p := plan
-		p.Threads, p.Policy, p.Seed = base.Threads, schedule.Random, s.opts.Seed+uint64(n)
-		run := func(events int, holds ...schedule.Hold) (schedule.Outcome, bool, error) {
-			p.Script, p.Holds = schedule.Steps(base.Events[:events]), holds
-			o, err := judged(s.target, verdict{expect: s.expect, outputs: s.outputs})(ctx, p)
-			return o, len(holds) == 0 || len(o.Holds) > 0 && o.Holds[0].Done > 0, err
+		run := func(events int, holds ...schedule.Hold) (*experiment.Result, error) {
+			p := x.Follow(schedule.Steps(base.Events[:events]))
+			p.Policy, p.Seed, p.Holds = schedule.Random, s.opts.Seed+uint64(n), holds
+			return x.Run(ctx, p)
 		}
 		if n < forestallRuns {
-			if o, _, err := run(at + 1); err != nil || !same(o.Ending) {
+			if r, err := run(at + 1); err != nil || r.Verdict != experiment.Same {
 				return 0, err
 			}
 		}
@@ -279,16 +136,16 @@ func (s *search) forestalled(ctx context.Context, plan schedule.Plan, base *trac
 			if next.Site == 0 {
 				return 0, nil // the thread's end: nothing to hold it before
 			}
-			o, held, err := run(at+1, schedule.Hold{Site: next.Site, Thread: thread, Until: other.Site, When: schedule.Done})
-			if err != nil || !held || !same(o.Ending) {
+			r, err := run(at+1, schedule.Hold{Site: next.Site, Thread: thread, Until: other.Site, When: schedule.Done})
+			if err != nil || !r.Passed() || r.Verdict != experiment.Same {
 				return 0, err
 			}
 		}
-		o, held, err := run(at, schedule.Hold{Site: done.Site, Thread: thread, Until: other.Site, When: schedule.Done, Same: true})
-		if err != nil || !held || same(o.Ending) {
+		r, err := run(at, schedule.Hold{Site: done.Site, Thread: thread, Until: other.Site, When: schedule.Done, Same: true})
+		if err != nil || !r.Passed() || r.Verdict == experiment.Same {
 			return 0, err
 		}
-		if o.Ending.Kind == trace.Clean {
+		if r.Verdict == experiment.Passes {
 			clean++
 		}
 	}
@@ -299,7 +156,6 @@ func (s *search) forestalled(ctx context.Context, plan schedule.Plan, base *trac
 type instance struct {
 	pair          [2]race.Access
 	first, second int
-	nth           [2]int // how often the thread had executed the same before, for either event
 }
 
 const (
@@ -334,21 +190,10 @@ func instancesOf(t *trace.Trace, races []race.Race) (all []instance) {
 		racing[a], racing[b] = true, true
 	}
 	as := func(i int) race.Access { return race.Access{Site: t.Events[i].Site, Op: t.Events[i].Op} }
-	type own struct {
-		thread trace.ThreadID
-		access race.Access
-	}
-	executed := map[own]int{}
-	nth := map[int]int{}
 	var accesses []int
 	for i := range t.Events {
-		e := &t.Events[i]
-		if a := as(i); racing[a] {
-			nth[i] = executed[own{e.Thread, a}]
-			executed[own{e.Thread, a}]++
-			if e.Flags&trace.FlagNoDecision == 0 {
-				accesses = append(accesses, i)
-			}
+		if racing[as(i)] && t.Events[i].Flags&trace.FlagNoDecision == 0 {
+			accesses = append(accesses, i)
 		}
 	}
 	of := make([][]candidate, len(races))
@@ -357,7 +202,7 @@ func instancesOf(t *trace.Trace, races []race.Race) (all []instance) {
 		k, ok := pairs[[2]race.Access{as(first), as(second)}]
 		if ok && !known[[2]int{first, second}] {
 			known[[2]int{first, second}] = true
-			of[k] = append(of[k], candidate{instance{races[k].Pair, first, second, [2]int{nth[first], nth[second]}}, interrupts, apart, 0})
+			of[k] = append(of[k], candidate{instance{races[k].Pair, first, second}, interrupts, apart, 0})
 		}
 		return ok
 	}
@@ -368,7 +213,7 @@ func instancesOf(t *trace.Trace, races []race.Race) (all []instance) {
 		for n := j - 1; n >= max(0, j-maxWithin) && before < 0; n-- {
 			e := &t.Events[accesses[n]]
 			switch {
-			case !overlap(e, last):
+			case !race.Overlap(e, last):
 			case e.Thread == last.Thread:
 				before = accesses[n]
 			default:
@@ -389,7 +234,7 @@ func instancesOf(t *trace.Trace, races []race.Race) (all []instance) {
 		}
 		apart := 0
 		for n := j - 1; n >= max(0, j-maxWithin) && apart <= maxApart; n-- {
-			if e := &t.Events[accesses[n]]; overlap(e, last) {
+			if e := &t.Events[accesses[n]]; race.Overlap(e, last) {
 				if e.Thread != last.Thread {
 					add(accesses[n], accesses[j], apart, false)
 				}
@@ -423,12 +268,6 @@ func instancesOf(t *trace.Trace, races []race.Race) (all []instance) {
 
 // dependence is an instance on which a failure depends.
 type dependence struct {
-	pair   [2]race.Access
-	turned []int // what was turned with it, itself included: indices of instances, in ascending order
-	runs   int   // executions that turned it and ended cleanly
-}
-
-// within reports whether x turned everything that d turned, and more.
-func (d *dependence) within(x *dependence) bool {
-	return len(d.turned) < len(x.turned) && !slices.ContainsFunc(d.turned, func(n int) bool { return !slices.Contains(x.turned, n) })
+	pair [2]race.Access
+	experiment.Trial
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/heddle-dev/heddle/internal/analysis/canonical"
+	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -155,10 +156,7 @@ func (x *Injector) Close() error {
 }
 
 func (x *Injector) plan(f *trace.Fault) schedule.Plan {
-	p := schedule.Plan{
-		Repeat: 1, Policy: schedule.Fair, Delays: schedule.NoDelays, ExpectStatus: x.opts.ExpectStatus, Fault: f,
-		Record: true, Accesses: true, Values: true, MaxAccesses: schedule.AllAccesses,
-	}
+	p := experiment.Everything(schedule.Plan{Repeat: 1, Policy: schedule.Fair, Delays: schedule.NoDelays, ExpectStatus: x.opts.ExpectStatus, Fault: f})
 	if f == nil {
 		p.MaxSteps = firstSteps
 		if x.Golden != nil {
@@ -175,13 +173,8 @@ func (x *Injector) plan(f *trace.Fault) schedule.Plan {
 
 // delay returns the hold that delays the event before which f is.
 func (x *Injector) delay(f *trace.Fault) schedule.Hold {
-	ev := &x.Golden.Events[f.Event]
-	h := schedule.Hold{Site: ev.Site, Thread: ev.Thread, Steps: int(f.Amount)}
-	for i := range x.Golden.Events[:f.Event+1] {
-		if other := &x.Golden.Events[i]; other.Thread == ev.Thread && other.Site == ev.Site {
-			h.Arrival++
-		}
-	}
+	h := experiment.HoldBefore(x.Golden, f.Event, 0)
+	h.Steps = int(f.Amount)
 	return h
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/finding"
-	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/oracle"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -80,12 +80,8 @@ func (v *verdict) prepared(p schedule.Plan, watches bool) schedule.Plan {
 	if v.endless() {
 		v.preparedEndless(&p)
 	}
-	switch {
-	case !v.races:
-	case watches:
-		p.Record, p.Watch = true, true
-	default:
-		p.Record, p.Accesses, p.MaxAccesses, p.Watcher = true, true, 0, new(observe.Observer)
+	if v.races {
+		return experiment.Watched(p, watches)
 	}
 	return p
 }
@@ -99,19 +95,7 @@ func (v *verdict) judge(ctx context.Context, p schedule.Plan, o *schedule.Outcom
 		v.judgeEndless(p, o)
 	}
 	if v.races {
-		v.race(o, shown(p, o))
-	}
-	return nil
-}
-
-// shown returns the races of the outcome of a plan that was prepared for races, ordered by Pair.
-func shown(p schedule.Plan, o *schedule.Outcome) []race.Race {
-	seen, ok := p.Watcher.(*observe.Observer)
-	switch {
-	case o.Watched != nil:
-		return observe.InPlace(o, p.Sites()).Races
-	case ok && o.Trace != nil:
-		return seen.Seen().Races
+		v.race(o, experiment.Races(p, o))
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
+	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/strategy"
@@ -40,27 +42,24 @@ func (n *Necessity) Gone() bool { return n.Passed[0]+n.Passed[1] > 0 }
 // necessityRuns bounds the executions of Necessary on each side.
 const necessityRuns = 48
 
-// Necessary repeats a failing execution, which the seed's plan made, so that an interleaving which occurred in it does not: r comes
+// Necessary repeats the failing execution of the setting, which the seed's plan made, so that an interleaving which occurred in it does not: r comes
 // before p, or after c, and the rest of the schedule is followed as closely as possible. Where it occurred several times, one
 // occurrence after the other is removed.
 //
 // These executions do not count: those that pass although the same threads do the same in the order that failed
 // (turn.control), because then another change did it; and those that fail after r's thread has acted on a read that
 // was no longer true, because then r's own read and write are what c comes between.
-func Necessary(ctx context.Context, run schedule.Executor, failing *trace.Trace, seed uint64, want *atomicity.Interleaving) (n Necessity, err error) {
-	order := make([]int, len(failing.Events))
-	for i := range order {
-		order[i] = i
-	}
-	plan := reorderPlanAt(failing, order, []trace.Site{want.P.Site, want.R.Site, want.C.Site})
-	plan.Seed, plan.Mode = seed, schedule.Tolerant
-	x := &remover{run: run, plan: plan, failing: failing, want: want, n: &n}
+func Necessary(ctx context.Context, s experiment.Setting, seed uint64, want *atomicity.Interleaving) (n Necessity, err error) {
+	failing := s.Recorded
+	s.Executions = necessityRuns
 	for side := range n.Passed {
-		x.side, x.runs, x.seen = side, 0, map[string]bool{x.order(failing): true}
+		x := &remover{Experiment: experiment.New(s).On(failing, schedule.Plan{Seed: seed, ExpectStatus: failing.Header.ExpectStatus, Points: failing.Header.Points}), want: want, side: side, n: &n}
+		x.Plan = x.Reordered(experiment.First(len(failing.Events)), want.P.Site, want.R.Site, want.C.Site)
+		x.seen = map[string]bool{x.order(failing): true}
 		for at := failing; at != nil && err == nil; {
 			at, err = x.remove(ctx, at)
 		}
-		if err != nil {
+		if err = unlessLimit(err); err != nil {
 			break
 		}
 	}
@@ -69,14 +68,11 @@ func Necessary(ctx context.Context, run schedule.Executor, failing *trace.Trace,
 
 // remover removes occurrences of an interleaving from a failing execution.
 type remover struct {
-	run     schedule.Executor
-	plan    schedule.Plan
-	failing *trace.Trace
-	want    *atomicity.Interleaving
-	side    int // 0: r comes before p; 1: after c
-	runs    int
-	n       *Necessity
-	seen    map[string]bool // orders of executions from which it went on
+	*experiment.Experiment
+	want *atomicity.Interleaving
+	side int // 0: r comes before p; 1: after c
+	n    *Necessity
+	seen map[string]bool // orders of executions from which it went on
 }
 
 // order is the order of p, r and c in an execution.
@@ -90,13 +86,6 @@ func (x *remover) order(t *trace.Trace) string {
 	return b.String()
 }
 
-func (x *remover) follow(ctx context.Context, like *trace.Trace, steps []schedule.Step) (schedule.Outcome, error) {
-	x.runs++
-	p := x.plan
-	p.Script, p.Threads = steps, like.Threads
-	return x.run(ctx, p)
-}
-
 // remove removes one occurrence from an execution. It returns the execution in which others are left, nil if no
 // execution does, or once the side is decided.
 func (x *remover) remove(ctx context.Context, t *trace.Trace) (*trace.Trace, error) {
@@ -107,38 +96,36 @@ func (x *remover) remove(ctx context.Context, t *trace.Trace) (*trace.Trace, err
 			ev.Flags &^= trace.FlagNoDecision // they are scheduling points of the plan
 		}
 	}
+	on := x.On(&base, x.Plan)
 	pairs := aroundRemote(&base, x.want.Triple, x.side)
 	for _, pair := range pairs {
 		first, second := sections(&base, pair.first, pair.second)
-		for _, turn := range turns(&base, first, second) {
-			if x.runs >= necessityRuns {
-				return nil, nil
-			}
-			o, err := x.follow(ctx, &base, turn.turned)
+		for _, turn := range on.Turns(first, second) {
+			r, err := on.Run(ctx, on.Follow(turn.Turned))
 			if err != nil {
 				return nil, err
 			}
 			switch {
-			case o.Trace == nil:
-			case o.Ending.Kind == trace.Clean:
-				control, err := x.follow(ctx, &base, turn.control)
+			case r.Trace == nil:
+			case r.Verdict == experiment.Passes:
+				control, err := on.Run(ctx, on.Follow(turn.Control))
 				if err != nil {
 					return nil, err
 				}
-				if control.Trace != nil && SameFailure(x.failing, control.Trace) {
+				if control.Trace != nil && control.Verdict == experiment.Same {
 					x.n.Passed[x.side]++
 					return nil, nil
 				}
-			case !SameFailure(x.failing, o.Trace):
-			case atomicity.Exercised(o.Trace, *x.want)[0]:
+			case r.Verdict != experiment.Same:
+			case atomicity.Exercised(r.Trace, *x.want)[0]:
 				// r may have passed one of several p or c: then it goes on from there.
-				if left, order := len(aroundRemote(o.Trace, x.want.Triple, x.side)), x.order(o.Trace); left <= len(pairs) && !x.seen[order] {
+				if left, order := len(aroundRemote(r.Trace, x.want.Triple, x.side)), x.order(r.Trace); left <= len(pairs) && !x.seen[order] {
 					x.seen[order] = true
-					return o.Trace, nil
+					return r.Trace, nil
 				}
 			default:
 				remote := &base.Events[pair.remote]
-				if first, size := remote.Object.Bytes(uint64(max(remote.Size, 1))); !atomicity.StaleRead(o.Trace, remote.Thread, first, size) {
+				if first, size := remote.Object.Bytes(uint64(max(remote.Size, 1))); !atomicity.StaleRead(r.Trace, remote.Thread, first, size) {
 					x.n.Failed[x.side]++
 					return nil, nil
 				}
@@ -164,7 +151,7 @@ func aroundRemote(t *trace.Trace, want atomicity.Triple, side int) (pairs []arou
 		}
 		before := map[trace.ThreadID]int{} // the last access of each other thread
 		for i := range r {
-			if ev := &t.Events[i]; ev.Thread != remote.Thread && ev.Op.IsAccess() && overlap(ev, remote) {
+			if ev := &t.Events[i]; ev.Thread != remote.Thread && ev.Op.IsAccess() && race.Overlap(ev, remote) {
 				before[ev.Thread] = i
 			}
 		}
@@ -174,7 +161,7 @@ func aroundRemote(t *trace.Trace, want atomicity.Triple, side int) (pairs []arou
 				continue
 			}
 			c := r + 1
-			for c < len(t.Events) && !(t.Events[c].Thread == thread && t.Events[c].Op.IsAccess() && overlap(&t.Events[c], remote)) {
+			for c < len(t.Events) && !(t.Events[c].Thread == thread && t.Events[c].Op.IsAccess() && race.Overlap(&t.Events[c], remote)) {
 				c++
 			}
 			switch {
@@ -211,7 +198,7 @@ func enclosing(t *trace.Trace, event int) (outermost int, locks map[trace.Object
 			continue
 		}
 		for lock := range locks {
-			if releases(ev, lock) && ops.Does(ev.Op) != ops.Wait { // a wait acquires it again
+			if ops.Releases(ev) == lock && ops.Does(ev.Op) != ops.Wait { // a wait acquires it again
 				delete(locks, lock)
 			}
 		}
@@ -233,7 +220,7 @@ func enclosing(t *trace.Trace, event int) (outermost int, locks map[trace.Object
 // ends it, the others are Unchecked, without an error.
 func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, r *Report, tell func(done, of int)) error {
 	h := t.Header()
-	run := judged(t, verdict{expect: r.ExpectStatus, outputs: outputsOf(&h)})
+	v := verdict{expect: r.ExpectStatus, outputs: outputsOf(&h)}
 	targets := search.Targets()
 	for i := range targets {
 		x := &targets[i]
@@ -244,7 +231,7 @@ func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, 
 			continue
 		}
 		tell(i, len(targets))
-		n, err := Necessary(ctx, run, x.Failing, x.FailingSeed, &x.Interleaving)
+		n, err := Necessary(ctx, settingOf(t, x.Failing, v), x.FailingSeed, &x.Interleaving)
 		if ctx.Err() != nil {
 			continue
 		}

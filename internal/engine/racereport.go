@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -124,18 +125,20 @@ func (s *search) judgedPartly(found []RaceFound, why string) {
 	}
 }
 
-// watched runs a plan of one execution, recorded and watched, and returns the races that it showed.
-func (s *search) watched(ctx context.Context, p schedule.Plan, accesses bool) (schedule.Outcome, []race.Race, error) {
-	v := verdict{expect: s.expect, outputs: s.outputs, races: true}
-	p = v.prepared(p, target.Watches(s.target))
-	p.Record, p.Accesses, p.SkipAccesses = true, p.Accesses || accesses, 0
-	o, err := s.target.Run(ctx, p)
-	if err != nil {
-		return o, nil, err
-	}
-	races := shown(p, &o)
-	v.races = false
-	return o, races, v.judge(ctx, p, &o)
+// experiment returns an experiment on an execution of the search's program, nil for none.
+func (s *search) experiment(recorded *trace.Trace) *experiment.Experiment {
+	return experiment.New(settingOf(s.target, recorded, verdict{expect: s.expect, outputs: s.outputs}))
+}
+
+// watched returns p so that it shows races.
+func (s *search) watched(p schedule.Plan) schedule.Plan {
+	return experiment.Watched(p, target.Watches(s.target))
+}
+
+// withAccesses returns p with accesses recorded as far as there is memory for them.
+func withAccesses(p schedule.Plan) schedule.Plan {
+	p.Accesses, p.SkipAccesses = true, 0
+	return p
 }
 
 // racingSites returns the memory instructions of all races seen.
@@ -157,18 +160,19 @@ func (s *search) sortedPairs() [][2]race.Access {
 // either order at random). Failures of these executions are findings like others.
 func (s *search) turn(ctx context.Context) error {
 	points := s.racingSites()
+	x := s.experiment(nil)
 	source := rand.New(rand.NewPCG(s.opts.Seed, 0x7475726e))
 	for _, pair := range s.sortedPairs() {
 		for range turnRuns {
-			x := s.races[pair]
-			if x.orders[0] > 0 && x.orders[1] > 0 || x.Allocates() {
+			seen := s.races[pair]
+			if seen.orders[0] > 0 && seen.orders[1] > 0 || seen.Allocates() {
 				break
 			}
 			if s.turnBefore > 0 && time.Since(s.began) > s.turnBefore || ctx.Err() != nil {
 				return nil
 			}
 			first := 0
-			if x.orders[1] > 0 {
+			if seen.orders[1] > 0 {
 				first = 1
 			}
 			p := schedule.Plan{Policy: schedule.Random, Seed: source.Uint64(), Repeat: 1, Points: points}
@@ -176,10 +180,11 @@ func (s *search) turn(ctx context.Context) error {
 				p.Holds = []schedule.Hold{{Site: pair[first].Site, Thread: schedule.AnyThread, Until: pair[1-first].Site, When: schedule.Done, Same: true}}
 			}
 			s.complete(&p)
-			o, races, err := s.watched(ctx, p, false)
+			r, err := x.Run(ctx, s.watched(p))
 			if err != nil {
 				return err
 			}
+			o, races := r.Outcome, r.Races
 			s.report.Executions++
 			for i := range races {
 				if y, ok := s.races[races[i].Pair]; ok {
@@ -277,13 +282,13 @@ func (s *search) examine(ctx context.Context) (found []RaceFound, all bool, err 
 // shownAgain repeats the execution that showed a race, records it, and fills in what it shows. It reports whether
 // that shows the race.
 func (s *search) shownAgain(ctx context.Context, x *raced, f *RaceFound) (bool, error) {
-	o, races, err := s.watched(ctx, x.plan, true)
+	r, err := s.experiment(nil).Run(ctx, withAccesses(s.watched(x.plan)))
 	if err != nil {
 		return false, err
 	}
-	i := slices.IndexFunc(races, func(r race.Race) bool { return r.Pair == x.Pair })
-	if i >= 0 && o.Trace != nil {
-		s.detail(f, o.Trace, &races[i])
+	i := slices.IndexFunc(r.Races, func(r race.Race) bool { return r.Pair == x.Pair })
+	if i >= 0 && r.Trace != nil {
+		s.detail(f, r.Trace, &r.Races[i])
 	}
 	return i >= 0, nil
 }

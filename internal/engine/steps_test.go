@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/analysis/reversible"
+	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/testing/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -41,7 +42,8 @@ func TestStepsFor(t *testing.T) {
 	if p := replayPlan(recorded); p.MaxSteps != roomSteps*1_300_000 {
 		t.Errorf("a replay may take %d steps", p.MaxSteps)
 	}
-	if p := reorderPlan(recorded, []int{0, 1}); p.MaxSteps != roomSteps*1_300_000 {
+	x := experiment.New(settingOf(simprog.New(simprog.LockedUpdate(2)), recorded, verdict{})).On(recorded, replayPlan(recorded))
+	if p := x.Reordered([]int{0, 1}); p.MaxSteps != roomSteps*1_300_000 {
 		t.Errorf("a reordering may take %d steps", p.MaxSteps)
 	}
 }
@@ -62,7 +64,7 @@ func TestCutDecidesNothing(t *testing.T) {
 		}
 	}}
 	d := &Determinism{Answer: reversible.Holds, Golden: recorded}
-	if err := d.compareSchedules(context.Background(), target, DeterminismOptions{Executions: 6, Seed: 1}); err != nil {
+	if err := d.compareSchedules(context.Background(), replayPlan(recorded), target, DeterminismOptions{Executions: 6, Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if d.Answer == reversible.Fails && d.Reordered.Ending.Kind == trace.Unfinished || d.Answer == reversible.Holds {

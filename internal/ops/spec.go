@@ -344,3 +344,14 @@ func Acquires(ev *trace.Event) trace.Object {
 	}
 	return 0
 }
+
+// Releases returns the lock that an event releases, for good or while it waits for a condition; 0 if it releases none.
+func Releases(ev *trace.Event) trace.Object {
+	switch Does(ev.Op) {
+	case Release, ReleaseShared:
+		return ev.Object
+	case Wait:
+		return trace.Object(ev.Aux)
+	}
+	return 0
+}

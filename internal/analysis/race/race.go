@@ -105,6 +105,17 @@ func Place(e *trace.Event) (trace.Object, uint32) {
 	return e.Object, max(e.Size, 1)
 }
 
+// Overlap reports whether two events race at a common byte.
+func Overlap(a, b *trace.Event) bool {
+	x, m := Place(a)
+	y, n := Place(b)
+	if x.Region() == trace.RegionStack {
+		x, y = y, x // offsets into a stack descend as addresses ascend
+		m, n = n, m
+	}
+	return x <= y && uint64(y-x) < uint64(m) || y <= x && uint64(x-y) < uint64(n)
+}
+
 // Sites returns the memory instructions of races, in ascending order, to be made scheduling points.
 // It omits all others, which always are.
 func Sites(races []Race) []trace.Site {

@@ -1,9 +1,10 @@
-package engine
+package experiment
 
 import (
 	"slices"
 	"testing"
 
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -16,7 +17,7 @@ func TestShiftedSwitches(t *testing.T) {
 	}
 	tr.Events[3].Flags = trace.FlagNoDecision
 	seen := 0
-	for _, script := range shifted(tr) {
+	for _, script := range New(Setting{}).On(tr, schedule.Plan{}).Shifted(3) {
 		var order []int
 		last := map[trace.ThreadID]trace.Site{}
 		for _, s := range script {

@@ -1,4 +1,4 @@
-package engine
+package experiment
 
 import (
 	"slices"
@@ -25,7 +25,7 @@ func TestInterruptions(t *testing.T) {
 		"reads":       {[]trace.Event{access(1, 10, r, x), access(2, 20, r, x), access(2, 21, r, x), access(1, 11, r, x)}, nil},
 		"two threads": {[]trace.Event{access(1, 10, r, x), access(2, 20, w, x), access(3, 21, w, x), access(1, 11, r, x)}, [][2]int{{0, 2}, {1, 3}}},
 	} {
-		got := interruptions(&trace.Trace{Events: c.events})
+		got := Interruptions(&trace.Trace{Events: c.events})
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}

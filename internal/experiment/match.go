@@ -1,0 +1,56 @@
+package experiment
+
+import "github.com/heddle-dev/heddle/trace"
+
+// Matching finds the events of one execution in another. Events correspond if their threads have one name, the operation and
+// the instruction are the same, and the threads have executed it as often before.
+type Matching struct {
+	from *numbering
+	at   map[operation][]int32 // in the other execution
+}
+
+type operation struct {
+	thread uint64 // its name
+	site   trace.Site
+	op     trace.Op
+}
+
+// numbering has, for each event of an execution, how often its thread has executed the same before.
+type numbering struct {
+	trace *trace.Trace
+	nth   []int32 // nil until needed
+}
+
+// Match returns how the events of from correspond to those of to.
+func Match(from, to *trace.Trace) *Matching { return (&numbering{trace: from}).match(to) }
+
+func (n *numbering) match(to *trace.Trace) *Matching {
+	if n.nth == nil {
+		n.nth = make([]int32, len(n.trace.Events))
+		next := map[operation]int32{}
+		for i := range n.nth {
+			k := operationOf(n.trace, i)
+			n.nth[i] = next[k]
+			next[k]++
+		}
+	}
+	m := &Matching{n, map[operation][]int32{}}
+	for i := range to.Events {
+		k := operationOf(to, i)
+		m.at[k] = append(m.at[k], int32(i))
+	}
+	return m
+}
+
+// Of returns the event of the other execution, or -1 if that lacks it.
+func (m *Matching) Of(event int) int {
+	if at, nth := m.at[operationOf(m.from.trace, event)], int(m.from.nth[event]); nth < len(at) {
+		return int(at[nth])
+	}
+	return -1
+}
+
+func operationOf(t *trace.Trace, event int) operation {
+	e := &t.Events[event]
+	return operation{t.Threads[e.Thread].Name, e.Site, e.Op}
+}

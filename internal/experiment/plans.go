@@ -1,0 +1,160 @@
+package experiment
+
+import (
+	"context"
+	"slices"
+
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Follow returns the plan of a script that was derived from the base.
+func (x *Experiment) Follow(script []schedule.Step) schedule.Plan {
+	p := x.Plan
+	p.Script, p.Threads = script, x.Base.Threads
+	return p
+}
+
+// First returns the numbers of an execution's first n events, in their order.
+func First(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+// Reordered returns the plan that executes events of the base in an order, which may be a prefix of a reordering, and
+// records everything. more are memory instructions that become scheduling points; where the order changes threads at an
+// access, that has to be one, too.
+func (x *Experiment) Reordered(order []int, more ...trace.Site) schedule.Plan {
+	t := x.Base
+	points := slices.Compact(slices.Sorted(slices.Values(slices.Concat(x.Plan.Points, more))))
+	add := func(e int) {
+		ev := &t.Events[e]
+		if ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpFree) && !slices.Contains(points, ev.Site) {
+			points = append(points, ev.Site)
+		}
+	}
+	next := make([]int, len(t.Events)) // each event's successor in its thread
+	last := map[trace.ThreadID]int{}
+	for i := range t.Events {
+		next[i] = -1
+		if j, ok := last[t.Events[i].Thread]; ok {
+			next[j] = i
+		}
+		last[t.Events[i].Thread] = i
+	}
+	for k := 1; k < len(order); k++ {
+		if t.Events[order[k]].Thread == t.Events[order[k-1]].Thread {
+			continue
+		}
+		add(order[k])
+		if n := next[order[k-1]]; n >= 0 {
+			add(n)
+		}
+	}
+	add(order[len(order)-1])
+	var events []trace.Event
+	for _, e := range order {
+		ev := t.Events[e]
+		if slices.Contains(points, ev.Site) && (ev.Op.IsAccess() || ev.Op == trace.OpFree) {
+			ev.Flags &^= trace.FlagNoDecision
+		}
+		events = append(events, ev)
+	}
+	return Everything(schedule.Plan{
+		Seed: x.Plan.Seed, Repeat: 1, Mode: schedule.Tolerant, Script: schedule.Steps(events), Threads: t.Threads,
+		Policy: schedule.Fair, Points: points, ExpectStatus: x.Plan.ExpectStatus, Delays: schedule.NoDelays,
+		MaxSteps: x.setting.Budget(t, points),
+	})
+}
+
+// HoldBefore returns the hold of a thread before an event of t until another thread has done until, or, if that is 0,
+// until the others can do no more.
+func HoldBefore(t *trace.Trace, event int, until trace.Site) schedule.Hold {
+	ev := &t.Events[event]
+	h := schedule.Hold{Site: ev.Site, Thread: ev.Thread, Until: until, When: schedule.Done}
+	for i := range t.Events[:event+1] {
+		if e := &t.Events[i]; e.Thread == ev.Thread && e.Site == ev.Site {
+			h.Arrival++
+		}
+	}
+	return h
+}
+
+// Sample returns the plan of the nth execution under other schedules than the base's, with the base's scheduling points.
+func (x *Experiment) Sample(n int, seed uint64) schedule.Plan {
+	return schedule.Plan{
+		Seed: seed + uint64(n) | x.Plan.Seed&schedule.Comparable, Repeat: 1,
+		// By priorities, a thread may come long after one that was created later; by a random walk, it rarely does.
+		Policy: [...]schedule.Policy{schedule.POS, schedule.Random}[n%2],
+		Points: x.Plan.Points, Delays: schedule.NoDelays, ExpectStatus: x.Plan.ExpectStatus, Record: true,
+		MaxSteps: x.setting.Budget(x.Base, x.Plan.Points),
+	}
+}
+
+// Neighbours executes the schedules that turn two dependent events of the base (Dependent), and then those of Shifted(most), until
+// visit returns false or an error. all is false if Dependent left pairs out.
+func (x *Experiment) Neighbours(ctx context.Context, most int, visit func(*Result) (more bool, err error)) (all bool, err error) {
+	run := func(script []schedule.Step) (bool, error) {
+		r, err := x.Run(ctx, x.Follow(script))
+		if err != nil {
+			return false, err
+		}
+		return visit(r)
+	}
+	pairs, all := Dependent(x.Base)
+	for _, p := range pairs {
+		for _, turn := range x.Turns(p[0], p[1]) {
+			if more, err := run(turn.Turned); !more || err != nil {
+				return all, err
+			}
+		}
+	}
+	for _, script := range x.Shifted(most) {
+		if more, err := run(script); !more || err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// Shifted returns the schedules in which one context switch of the base comes up to most scheduling decisions earlier or
+// later.
+func (x *Experiment) Shifted(most int) (out [][]schedule.Step) {
+	t := x.Base
+	events := slices.DeleteFunc(slices.Clone(t.Events), func(ev trace.Event) bool { return ev.Flags&trace.FlagNoDecision != 0 })
+	for i := 1; i < len(events); i++ {
+		from, to := events[i-1].Thread, events[i].Thread
+		if from == to {
+			continue
+		}
+		end := i + 1 // of to's interval
+		for end < len(events) && events[end].Thread == to {
+			end++
+		}
+		begin := i - 1 // of from's interval
+		for begin > 0 && events[begin-1].Thread == from {
+			begin--
+		}
+		for n := 1; n <= most; n++ {
+			if k := i - n; k >= begin { // from's last n operations come after to's interval
+				out = append(out, schedule.Steps(slices.Concat(events[:k], events[i:end], events[k:i], events[end:])))
+			}
+			// from's next n operations come before to's interval
+			var mine, rest []trace.Event
+			for j := i; j < len(events); j++ {
+				if events[j].Thread == from && len(mine) < n {
+					mine = append(mine, events[j])
+				} else {
+					rest = append(rest, events[j])
+				}
+			}
+			if len(mine) == n {
+				out = append(out, schedule.Steps(slices.Concat(events[:i], mine, rest)))
+			}
+		}
+	}
+	return out
+}

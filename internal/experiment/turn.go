@@ -1,0 +1,169 @@
+package experiment
+
+import (
+	"context"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Turn is a schedule that turns two events, with controls that differ from it in the place of one of them.
+type Turn struct {
+	Turned  []schedule.Step // the later event comes before the earlier one
+	Control []schedule.Step // it does not; the threads' other operations are as in Turned
+	Near    []schedule.Step // the events are neighbours, as in Turned, but in their order
+}
+
+// Turns returns schedules in which event second of the base comes before event first, if both are
+// scheduling decisions: one with the operations of first's thread between them moved behind second, and
+// one with those of second's thread moved before first. The controls leave first, or second, where it was, and the
+// near ones move everything but the turning of the two.
+// An acquisition of a lock stands for its critical section: if the lock stayed acquired, the other thread would wait, and
+// the thread that moved would go on to whatever it does next.
+func (x *Experiment) Turns(first, second int) []Turn {
+	t := x.Base
+	const decision = trace.FlagNoDecision
+	if t.Events[first].Flags&decision != 0 || t.Events[second].Flags&decision != 0 {
+		return nil
+	}
+	split := func(events []trace.Event, thread trace.ThreadID) (its, rest []trace.Event) {
+		for i := range events {
+			if events[i].Thread == thread {
+				its = append(its, events[i])
+			} else {
+				rest = append(rest, events[i])
+			}
+		}
+		return its, rest
+	}
+	inA, inB := section(t, first, second), section(t, second, len(t.Events))
+	pick := func(from, to int, in []int, is bool) (out []trace.Event) {
+		for i := from; i < to; i++ {
+			if slices.Contains(in, i) == is {
+				out = append(out, t.Events[i])
+			}
+		}
+		return out
+	}
+	a, between := pick(first, second, inA, true), pick(first, second, inA, false)
+	b, tail := pick(second, len(t.Events), inB, true), pick(second, len(t.Events), inB, false)
+	with := func(between ...[]trace.Event) []schedule.Step {
+		return schedule.Steps(slices.Concat(t.Events[:first], slices.Concat(between...), tail))
+	}
+	mine, others := split(between, a[0].Thread)
+	theirs, rest := split(between, b[0].Thread)
+	return []Turn{
+		{with(others, b, a, mine), with(a, others, b, mine), with(others, a, b, mine)},
+		{with(theirs, b, a, rest), with(theirs, a, rest, b), with(theirs, a, b, rest)},
+	}
+}
+
+// Trial is what the executions that turned a pair of events showed.
+type Trial struct {
+	Passed, Failed int // of those that turned it; an Unknown one counts as failed
+	// Controlled says that the failure came again in the control of one that passed, and Near that it did in the near one, which
+	// differs in no other pair.
+	Controlled, Near bool
+	Turned           []int        // the fewest pairs that one which passed turned, the pair itself included, by their indices
+	Passing          *trace.Trace // the first that passed
+}
+
+// Try turns pair k of pairs of events of the base, and executes controls of what passes until one fails as it should. If near is
+// set, it looks at the near controls first, and a failure in one way to turn the pair does not keep it from the other; otherwise
+// one in which the earlier event is missing does not count, because then something else is different, too.
+func (x *Experiment) Try(ctx context.Context, pairs [][2]int, k int, near bool) (t Trial, err error) {
+	first, second := pairs[k][0], pairs[k][1]
+	// control reports whether a control fails as it should.
+	control := func(script []schedule.Step) (*Result, bool, error) {
+		r, err := x.Run(ctx, x.Follow(script))
+		return r, err == nil && r.Trace != nil && r.Verdict == Same && !r.Turned(first, second), err
+	}
+	for _, turn := range x.Turns(first, second) {
+		r, err := x.Run(ctx, x.Follow(turn.Turned))
+		if err != nil {
+			return t, err
+		}
+		if !r.Turned(first, second) || !near && r.Verdict == Passes && r.At(first) < 0 {
+			continue
+		}
+		if r.Verdict != Passes {
+			if t.Failed++; near {
+				continue
+			}
+			return t, nil
+		}
+		if t.Passed++; t.Passing == nil {
+			t.Passing = r.Trace
+		}
+		if near && !t.Near && r.has(pairs[k]) {
+			c, fails, err := control(turn.Near)
+			if err != nil {
+				return t, err
+			}
+			if t.Near = fails && c.differsIn(r, pairs, k); t.Near {
+				t.Turned = []int{k}
+			}
+		}
+		if t.Near {
+			continue
+		}
+		var turned []int
+		for n, p := range pairs {
+			if n == k || r.At(p[0]) >= 0 && r.Turned(p[0], p[1]) { // what no longer happens was not turned
+				turned = append(turned, n)
+			}
+		}
+		if t.Turned == nil || len(turned) < len(t.Turned) {
+			t.Turned = turned
+		}
+		if !t.Controlled && t.Failed == 0 {
+			if _, t.Controlled, err = control(turn.Control); err != nil {
+				return t, err
+			}
+		}
+	}
+	return t, nil
+}
+
+// has reports whether the execution has both events of a pair.
+func (r *Result) has(p [2]int) bool { return r.At(p[0]) >= 0 && r.At(p[1]) >= 0 }
+
+// differsIn reports whether two executions differ in the order of pair k, and of no other of which both have both events.
+func (r *Result) differsIn(o *Result, pairs [][2]int, k int) bool {
+	for n, p := range pairs {
+		if r.has(p) && o.has(p) && (r.Turned(p[0], p[1]) != o.Turned(p[0], p[1])) != (n == k) {
+			return false
+		}
+	}
+	return true
+}
+
+// Narrower reports whether a turned some of what b turned, and nothing else.
+func (a *Trial) Narrower(b *Trial) bool {
+	return len(a.Turned) < len(b.Turned) && !slices.ContainsFunc(a.Turned, func(n int) bool { return !slices.Contains(b.Turned, n) })
+}
+
+// section returns the events of a thread that move with one of its events: itself, and if it acquires a lock, those up to
+// the release, if that comes before event end.
+func section(t *trace.Trace, event, end int) []int {
+	ev := &t.Events[event]
+	in := []int{event}
+	if lock := ops.Acquires(ev); lock != 0 && ops.Of(ev.Op).Done(ev) {
+		for i := event + 1; i < min(end, event+sectionMost); i++ {
+			own := &t.Events[i]
+			if own.Thread != ev.Thread {
+				continue
+			}
+			in = append(in, i)
+			if ops.Releases(own) == lock {
+				return in
+			}
+		}
+	}
+	return in[:1]
+}
+
+// sectionMost bounds how far a release may be from its acquisition.
+const sectionMost = 4096

@@ -1,0 +1,49 @@
+package experiment
+
+import (
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Verdict is what an execution shows.
+type Verdict uint8
+
+const (
+	// Unknown: the execution did not end within its budget, left its script, or could not be carried out.
+	Unknown Verdict = iota
+	Passes          // it ended cleanly
+	Same            // it failed as the recorded execution did
+	Other           // it failed in another way
+)
+
+// judge returns the verdict about an execution that ended so.
+func (x *Experiment) judge(e *trace.Ending) Verdict {
+	goal := trace.Clean
+	if x.setting.Recorded != nil {
+		goal = x.setting.Recorded.Ending.Kind
+	}
+	switch {
+	case e.Kind == trace.Clean:
+		return Passes
+	case !e.Kind.Failed(), e.Kind.Endless() && strings.HasPrefix(e.Message, trace.CutByWatchdog):
+		return Unknown
+	case goal.Failed() && SameFailure(x.setting.Recorded.Ending, *e, x.setting.Modules()):
+		return Same
+	case e.Kind.Endless() && !goal.Endless():
+		return Unknown // nobody has examined whether it is a hang
+	}
+	return Other
+}
+
+// SameFailure reports whether two executions failed in the same way, whether or not the access that faults is a
+// scheduling point: the hook of one that is may read the memory, and then faults before the instruction does.
+func SameFailure(a, b trace.Ending, modules []trace.Module) bool {
+	if finding.Of(a, modules).Same(finding.Of(b, modules)) {
+		return true
+	}
+	const near = 32 // bytes from the hook's return address to the end of the instruction
+	return a.Kind == trace.Signal && b.Kind == trace.Signal && a.Status == b.Status &&
+		a.Site.Module() == b.Site.Module() && max(a.Site.Offset(), b.Site.Offset())-min(a.Site.Offset(), b.Site.Offset()) <= near
+}
