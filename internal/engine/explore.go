@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -293,7 +294,7 @@ func (s *search) complete(p *schedule.Plan) {
 	if s.patient {
 		p.FairAfter = cmp.Or(p.MaxSteps, usualSteps) / 2
 	}
-	if s.memoryBudget > 0 && len(p.Sites()) > 0 {
+	if s.memoryBudget > 0 && len(p.Points) > 0 {
 		p.MaxSteps = s.memoryBudget
 	}
 	p.Delays, p.Spurious = s.opts.delays(), s.opts.Spurious
@@ -350,6 +351,9 @@ func (s *search) coverage() *strategy.Coverage {
 	}
 	if s.external {
 		c.Missing = append(c.Missing, "an execution depended on external nondeterminism")
+	}
+	if scanner, ok := target.As[target.CodeScanner](s.target); ok {
+		c.Missing = append(c.Missing, scanner.Uncontrolled()...)
 	}
 	if s.report.NotReproduced > 0 {
 		c.Missing = append(c.Missing, "an execution failed and did not fail again")
