@@ -46,7 +46,7 @@ func (c *showCommand) Run(a *app) error {
 			return err
 		}
 	}
-	tr, err := tracefile.Read(c.Trace)
+	tr, err := tracefile.ReadWithin(a.ctx, c.Trace)
 	if err != nil {
 		return err
 	}
