@@ -19,12 +19,12 @@ const PointsVersion = abi.PointsVersion
 // operation is expected to be.
 type Step struct {
 	Thread trace.ThreadID
-	Op     trace.Op
-	Site   trace.Site
 	// Wake is the thread to wake for OpCondSignal and OpFutexWake; -1 for none or any.
 	Wake trace.ThreadID
+	Site trace.Site
 	// Choice is, for OpSelect, the case to try first, + 1; 0 for any.
 	Choice int
+	Op     trace.Op
 	// Timeout says that the thread's wait, sleep or timer ended before its time, and so
 	// overtook threads that could have run (trace.Event.Overtakes).
 	Timeout bool

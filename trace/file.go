@@ -43,6 +43,7 @@ func readFile(name string, opts []Option) (*Trace, error) {
 		return nil, err
 	}
 	defer r.Close()
+	r.expected = countEvents(r.ctx, name)
 	return r.all()
 }
 
@@ -63,20 +64,30 @@ func Decode(src io.Reader, opts ...Option) (*Trace, error) {
 // all reads the rest of the trace; if there is an error, a prefix.
 func (r *Reader) all() (*Trace, error) {
 	t := &Trace{Header: r.header}
-	// The events are put together at the end: growing one slice as they come would copy
-	// a large trace five times over.
-	var blocks [][]Event
 	var err error
-	for err == nil {
-		var block []Event
-		if block, err = r.appendNext(nil); err != nil {
-			break
+	if n := min(int64(r.expected), r.limit/int64(unsafe.Sizeof(Event{}))); n > 0 {
+		t.Events = make([]Event, 0, n)
+		for err == nil {
+			before := len(t.Events)
+			if t.Events, err = r.appendNext(t.Events); err == nil {
+				err = r.keep(sizeOf(t.Events[before:]))
+			}
 		}
-		blocks = append(blocks, block)
-		err = r.keep(sizeOf(block))
+	} else {
+		// The events are put together at the end: growing one slice as they come would copy
+		// a large trace five times over.
+		var blocks [][]Event
+		for err == nil {
+			var block []Event
+			if block, err = r.appendNext(nil); err != nil {
+				break
+			}
+			blocks = append(blocks, block)
+			err = r.keep(sizeOf(block))
+		}
+		t.Events = slices.Concat(blocks...)
 	}
 	r.err = err
-	t.Events = slices.Concat(blocks...)
 	t.Modules, t.Threads, t.Stacks, t.Allocs = r.modules, r.threads, r.stacks, r.allocs
 	if err == io.EOF {
 		t.Ending, t.Locals, t.Types = *r.ending, r.locals, r.types

@@ -193,10 +193,10 @@ type Event struct {
 	Site    Site   // the instruction
 	Object  Object // lock, variable, block, …
 	Aux     uint64 // second object as an Object, or the old value
+	Value   uint64
 	Size    uint32 // bytes accessed
 	Flags   Flags
 	Result  int32
-	Value   uint64
 	Stack   uint32    // index into Trace.Stacks, 0 for none
 	Enabled ThreadSet // threads that could have run instead, Thread included
 }

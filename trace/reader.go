@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -36,6 +37,9 @@ type Reader struct {
 	record int // number of the record being read, from 1
 	events int // events read
 	err    error
+	// expected is the number of events, 0 if it is not known.
+	expected int
+	ctx      context.Context
 
 	header  Header
 	modules []Module
@@ -58,6 +62,9 @@ const DefaultMemoryLimit = 2 << 30
 // MemoryLimit bounds the memory, in bytes and approximately, of what is read: of a Reader the
 // tables, of a whole Trace the events as well. A trace that needs more fails with ErrLimit.
 func MemoryLimit(bytes int64) Option { return func(r *Reader) { r.limit = bytes } }
+
+// Within makes reading end with the context's error when the context does.
+func Within(ctx context.Context) Option { return func(r *Reader) { r.ctx = ctx } }
 
 // Open opens a trace file, complete or not, and reads its header. The error is a *ReadError, a
 // *VersionError or an *fs.PathError. Close the reader after use.
@@ -87,7 +94,7 @@ func NewReader(src io.Reader, opts ...Option) (*Reader, error) {
 }
 
 func newReader(src io.Reader, name string, opts []Option) (*Reader, error) {
-	r := &Reader{name: name, limit: DefaultMemoryLimit, stacks: make([][]Site, 1)}
+	r := &Reader{name: name, limit: DefaultMemoryLimit, stacks: make([][]Site, 1), ctx: context.Background()}
 	for _, o := range opts {
 		o(r)
 	}
@@ -318,6 +325,9 @@ func (r *Reader) Events() iter.Seq2[*Event, error] {
 
 // step reads one record and appends its events, if any, to dst.
 func (r *Reader) step(dst []Event) ([]Event, error) {
+	if err := r.ctx.Err(); err != nil {
+		return dst, err
+	}
 	before := r.plain.crc
 	rec, err := r.next()
 	if err == io.EOF {

@@ -143,7 +143,7 @@ func (c *checkDeterminismCommand) Run(a *app) error {
 	if c.Executions < 1 || c.SolverTime < 0 {
 		return usage.Errorf("--executions must be at least 1, and --solver-time cannot be negative")
 	}
-	tr, err := tracefile.Read(c.Trace)
+	tr, err := c.readTrace(a, c.Trace)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (c *explainCommand) Run(a *app) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	tr, err := tracefile.Read(c.Trace)
+	tr, err := c.readTrace(a, c.Trace)
 	if err == nil {
 		err = unfaulted(tr)
 	}

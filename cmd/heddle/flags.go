@@ -19,7 +19,9 @@ import (
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // Flags shared by several commands, which embed them.
@@ -31,19 +33,41 @@ type watchdogFlag struct {
 // timeFlag bounds commands that otherwise run to their end.
 type timeFlag struct {
 	Time time.Duration `placeholder:"DURATION" help:"Take at most this long; what is known by then is printed. Otherwise there is no limit."`
+
+	spent time.Duration // on reading the trace
+}
+
+// readTrace reads a trace within the limit. Building its program afterwards does not count.
+func (f *timeFlag) readTrace(a *app, name string) (*trace.Trace, error) {
+	ctx, cancel, err := f.within(a)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	began := time.Now()
+	tr, err := tracefile.ReadWithin(ctx, name)
+	f.spent = time.Since(began)
+	if err != nil && engine.OutOfTime(ctx) {
+		return nil, fmt.Errorf("the trace could not be read within --time %v", f.Time)
+	}
+	return tr, err
 }
 
 // within returns the context in which a command executes the program.
-func (f timeFlag) within(a *app) (context.Context, context.CancelFunc, error) {
+func (f *timeFlag) within(a *app) (context.Context, context.CancelFunc, error) {
 	if f.Time < 0 {
 		return nil, nil, usage.Errorf("--time cannot be negative")
 	}
-	ctx, cancel := engine.Limited(a.ctx, f.Time)
+	left := f.Time
+	if left > 0 {
+		left = max(left-f.spent, 1)
+	}
+	ctx, cancel := engine.Limited(a.ctx, left)
 	return ctx, cancel, nil
 }
 
 // overtime explains an error of what ran in a context of within, and prints where the threads of an execution were that it ended.
-func (f timeFlag) overtime(ctx context.Context, a *app, t target.Target, err error) error {
+func (f *timeFlag) overtime(ctx context.Context, a *app, t target.Target, err error) error {
 	var cut *target.CutError
 	if errors.As(err, &cut) && !a.JSON {
 		names := report.NewRunning(t.Modules)

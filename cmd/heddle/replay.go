@@ -234,7 +234,7 @@ func (c *replayCommand) Run(a *app) error {
 // start makes the program ready, and returns the execution that is to be repeated.
 func (c *replayCommand) start(a *app, l *launch.Launcher) (t target.Target, tr *trace.Trace, err error) {
 	if c.Schedule == "" {
-		if tr, err = tracefile.Read(c.Trace); err != nil {
+		if tr, err = c.readTrace(a, c.Trace); err != nil {
 			return nil, nil, err
 		}
 		t, err = l.StartRecorded(a.ctx, tr, c.how())
@@ -283,7 +283,7 @@ func (c *replayCommand) startProgram(a *app, l *launch.Launcher) (target.Target,
 		if c.Stdin != "" || len(c.Omit) > 0 || len(c.TryLock) > 0 || c.Expect != "" || c.Oracle != "" {
 			return nil, usage.Errorf("--stdin, --omit, --try-lock, --expect and --oracle go with a program: the trace %s already says all of them", c.Trace)
 		}
-		tr, err := tracefile.Read(c.Trace)
+		tr, err := c.readTrace(a, c.Trace)
 		if err != nil {
 			return nil, err
 		}

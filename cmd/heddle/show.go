@@ -46,7 +46,7 @@ func (c *showCommand) Run(a *app) error {
 			return err
 		}
 	}
-	tr, err := tracefile.Read(c.Trace)
+	tr, err := tracefile.ReadWithin(a.ctx, c.Trace)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,11 @@ func (c *showCommand) Run(a *app) error {
 	if c.HTML != "" {
 		return a.writePage(c.HTML, execution(tr, c.Sources), page.Options{Trace: c.Trace, Commands: pageCommands(c.Trace, tr)})
 	}
-	view := result.View(tr, c.Sources)
+	makeView := result.View
+	if !a.JSON && !c.Full {
+		makeView = result.ShortView
+	}
+	view := makeView(tr, c.Sources)
 	if export := c.chosen(c.Trace, tr, c.Full); export != nil {
 		return c.write(a, export, view)
 	}

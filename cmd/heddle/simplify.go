@@ -76,7 +76,7 @@ func (c *simplifyCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	tr, err := tracefile.Read(c.Trace)
+	tr, err := tracefile.ReadWithin(a.ctx, c.Trace)
 	if err != nil {
 		return err
 	}

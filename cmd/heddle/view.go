@@ -36,7 +36,7 @@ func (c *viewCommand) Run(a *app) error {
 	if a.JSON {
 		return usage.Errorf("heddle view draws on the terminal: heddle show --json prints what it draws")
 	}
-	tr, err := tracefile.Read(c.Trace)
+	tr, err := tracefile.ReadWithin(a.ctx, c.Trace)
 	if err != nil {
 		return err
 	}

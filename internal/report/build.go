@@ -17,6 +17,9 @@ type Options struct {
 	// SourceDirs are searched for source files that are not where the program was built; the
 	// trace's working directory is always searched.
 	SourceDirs []string
+	// Short leaves out the rows behind loops and folds (Row.Rows), for a reader that does not expand them. They take
+	// most of the time and memory of a long trace.
+	Short bool
 }
 
 // Names resolves the sites and objects of a trace to names. Its methods are those of symbol.Table
@@ -56,6 +59,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		values: valuesKnown(tr),
 		shared: sharedEvents(tr, names),
 		life:   [2]int{-1, -1},
+		short:  opt.Short,
 	}
 	b.findCases()
 	b.raced = racing(tr)
@@ -70,7 +74,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		Command: CommandLine(&tr.Header), Strategy: tr.Header.Strategy, Original: tr.Header.Original, Omit: tr.Header.Omit, TryLock: tr.Header.TryLock, Fault: b.fault(),
 		Cost: trace.CostOf(tr.Events), Events: len(tr.Events), Output: string(tr.Ending.Output),
 	}
-	v.Rows = foldRows(b.rows(b.loops(), 0, nil))
+	v.Rows = b.foldRows(b.rows(b.loops(), 0, nil), nil)
 	for _, h := range b.hidden {
 		if h {
 			v.Hidden++
@@ -105,6 +109,7 @@ type builder struct {
 	life     [2]int          // of the freed memory that was used: indices of the allocation and the free, or -1
 	over     trace.ThreadSet // threads that have ended; after findSwitches, by the end of the execution
 	cases    map[int]uint64  // by event of a select: the case it took
+	short    bool            // rows behind loops and folds are not wanted
 }
 
 // failed reports whether event i is part of the failure.
@@ -220,10 +225,17 @@ func (b *builder) columns(rows []Row) []Column {
 	out := make([]Column, len(b.tr.Threads))
 	for i, t := range b.tr.Threads {
 		r := b.roles[i]
-		out[i] = Column{Thread: t.ID, Parent: t.Parent, Name: r.name, Path: b.path(t.ID), Entry: r.place, Ended: t.Ended}
+		out[i] = Column{Thread: t.ID, Parent: t.Parent, Name: r.name, Path: b.path(t.ID), Entry: r.place, Ended: t.Ended, First: -1, Last: -1}
 	}
 	for i := range b.tr.Events {
-		out[b.tr.Events[i].Thread].Events++
+		c := &out[b.tr.Events[i].Thread]
+		c.Events++
+		if !b.hidden[i] {
+			if c.First < 0 {
+				c.First = i
+			}
+			c.Last = i
+		}
 	}
 	countShown(rows, out)
 	seen := out[:0]

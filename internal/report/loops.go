@@ -24,29 +24,42 @@ type step struct {
 	op     trace.Op
 	site   trace.Site
 	stack  uint32
-	unique int // nonzero for events that need their own rows
+	unique bool // it needs a row of its own
 }
 
 // loopFinder detects repeated blocks. A block repeats if the same threads perform the same
 // operations at the same sites, with the same kind of context switch before each step; only the
 // switch into the first turn may differ.
 type loopFinder struct {
-	steps    []step
-	switches []Reason // before each event; empty for none
+	steps    []uint32 // by event: the number of its step
+	switches []uint8  // by event: the number of the reason for the switch before it, 0 for none
 }
 
 // loops divides the trace.
 func (b *builder) loops() []segment {
 	n := len(b.tr.Events)
-	f := loopFinder{steps: make([]step, n), switches: make([]Reason, n)}
+	f := loopFinder{steps: make([]uint32, n), switches: make([]uint8, n)}
+	numbers, reasons := map[step]uint32{}, map[Reason]uint8{}
+	last, number := step{}, uint32(0) // of the event before
 	for i := range b.tr.Events {
 		e := &b.tr.Events[i]
-		f.steps[i] = step{thread: e.Thread, op: e.Op, site: e.Site, stack: e.Stack}
-		if b.failed(i) || i == b.life[0] || i == b.life[1] {
-			f.steps[i].unique = 1
+		s := step{thread: e.Thread, op: e.Op, site: e.Site, stack: e.Stack, unique: b.failed(i) || i == b.life[0] || i == b.life[1]}
+		if i == 0 || s != last {
+			var ok bool
+			if number, ok = numbers[s]; !ok {
+				number = uint32(len(numbers)) + 1
+				numbers[s] = number
+			}
+			last = s
 		}
+		f.steps[i] = number
 		if s := b.switches[i]; s != nil {
-			f.switches[i] = s.Reason
+			reason, ok := reasons[s.Reason]
+			if !ok {
+				reason = uint8(len(reasons)) + 1
+				reasons[s.Reason] = reason
+			}
+			f.switches[i] = reason
 		}
 	}
 	return f.find(0, n)

@@ -18,21 +18,25 @@ func (b *builder) rows(segments []segment, first int, in []turns) []Row {
 			}
 			continue
 		}
+		around := append(in[:len(in):len(in)], turns{s.period, s.times})
 		r := Row{
 			Kind: LoopRow, Thread: b.tr.Events[s.start].Thread, Event: s.start, Times: s.times,
-			Body: b.rows(s.body, s.start, append(in[:len(in):len(in)], turns{s.period, s.times})),
+			Body: b.rows(s.body, s.start, around),
 		}
-		r.Body = foldRows(b.switchRow(r.Body, s.start+s.period))
+		r.Body = b.foldRows(b.switchRow(r.Body, s.start+s.period), around)
 		for i := s.start; i < s.end; i++ {
+			if !b.hidden[i] {
+				r.Events++
+			}
+			if b.short {
+				continue
+			}
 			if i > s.start {
 				r.Rows = b.switchRow(r.Rows, i)
 			}
 			if !b.hidden[i] {
 				r.Rows = append(r.Rows, b.eventRow(i, nil))
 			}
-		}
-		for i := range r.Rows {
-			r.Events += r.Rows[i].Events
 		}
 		if r.Events > 0 {
 			out = append(out, r)
@@ -50,26 +54,35 @@ func (b *builder) switchRow(out []Row, i int) []Row {
 }
 
 // eventRow returns the row of event i, which represents the corresponding events in all turns of
-// the surrounding loops.
+// the surrounding loops. In a short view it has no cell if it may be folded: foldRows adds the cells of rows that are not.
 func (b *builder) eventRow(i int, in []turns) Row {
 	e := &b.tr.Events[i]
-	p := b.phrase(i)
 	shared := b.shared[i]
+	if len(in) > 0 {
+		each(i, in, func(j int) { shared = shared || b.shared[j] })
+	}
+	r := Row{Kind: EventRow, Thread: e.Thread, Event: i, Events: 1}
+	if !b.short || shared || b.failed(i) {
+		r.Cell = b.cell(i, in, shared)
+	}
+	return r
+}
+
+// cell describes event i, and the corresponding events in all turns of the surrounding loops.
+func (b *builder) cell(i int, in []turns, shared bool) *Cell {
+	e := &b.tr.Events[i]
+	p := b.phrase(i)
 	last := i
 	for _, t := range in {
 		last += t.stride * (t.times - 1)
 	}
 	if last != i {
 		p = p.through(b.phrase(last))
-		each(i, in, func(j int) { shared = shared || b.shared[j] })
 	}
 	at := b.placeOf(e)
-	return Row{
-		Kind: EventRow, Thread: e.Thread, Event: i, Events: 1,
-		Cell: &Cell{
-			Op: e.Op.String(), Text: p.text(), Brief: p.brief(), Object: p.object, Value: p.value, After: p.after,
-			Place: at.place, Stack: at.stack, Block: p.block, Shared: shared, Failed: b.failed(i),
-		},
+	return &Cell{
+		Op: e.Op.String(), Text: p.text(), Brief: p.brief(), Object: p.object, Value: p.value, After: p.after,
+		Place: at.place, Stack: at.stack, Block: p.block, Shared: shared, Failed: b.failed(i),
 	}
 }
 
@@ -87,8 +100,8 @@ func each(i int, in []turns, f func(int)) {
 // minFold is the minimum number of events in a fold.
 const minFold = 2
 
-// foldRows replaces consecutive rows of one thread that no other thread can notice with one row.
-func foldRows(rows []Row) []Row {
+// foldRows replaces consecutive rows of one thread that no other thread can notice with one row. in are the loops around the rows.
+func (b *builder) foldRows(rows []Row, in []turns) []Row {
 	var out []Row
 	for i := 0; i < len(rows); {
 		j, events := i, 0
@@ -98,9 +111,18 @@ func foldRows(rows []Row) []Row {
 		}
 		if events < minFold {
 			j = max(j, i+1)
+			for k := i; k < j; k++ {
+				if r := &rows[k]; r.Kind == EventRow && r.Cell == nil {
+					r.Cell = b.cell(r.Event, in, false)
+				}
+			}
 			out = append(out, rows[i:j]...)
 		} else {
-			out = append(out, Row{Kind: FoldRow, Thread: rows[i].Thread, Event: rows[i].Event, Events: events, Rows: rows[i:j:j]})
+			fold := Row{Kind: FoldRow, Thread: rows[i].Thread, Event: rows[i].Event, Events: events}
+			if !b.short {
+				fold.Rows = rows[i:j:j]
+			}
+			out = append(out, fold)
 		}
 		i = j
 	}
@@ -111,7 +133,7 @@ func foldRows(rows []Row) []Row {
 func quiet(r *Row) bool {
 	switch r.Kind {
 	case EventRow:
-		return !r.Cell.Shared && !r.Cell.Failed
+		return r.Cell == nil || !r.Cell.Shared && !r.Cell.Failed
 	case FoldRow:
 		return true
 	case LoopRow:

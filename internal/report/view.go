@@ -45,6 +45,9 @@ type Column struct {
 	Events int    `json:"events"` // in the trace
 	Shown  int    `json:"shown"`  // rows of its own in the short view
 	Ended  bool   `json:"ended"`
+	// First and Last are its first and last event that is not hidden, -1 for none.
+	First int `json:"-"`
+	Last  int `json:"-"`
 }
 
 // Label is the thread's number and name, and its path if it has one: `T1 worker`, `T2 fetch (1.2)`.
@@ -82,7 +85,7 @@ type Row struct {
 	// from the end of one turn to the next, if any, ends Body.
 	Times int   `json:"times,omitempty"`
 	Body  []Row `json:"body,omitempty"`
-	// Rows are the rows hidden by a fold, or all turns of a loop.
+	// Rows are the rows hidden by a fold, or all turns of a loop; none with Options.Short.
 	Rows []Row `json:"rows,omitempty"`
 }
 
@@ -225,7 +228,7 @@ type Holder struct {
 	Place  int            `json:"place"` // where it acquired the object; 0 if unknown
 }
 
-// Full returns the view's rows with nothing folded.
+// Full returns the view's rows with nothing folded. It needs a view without Options.Short.
 func (v *View) Full() []Row { return unfold(nil, v.Rows) }
 
 // Hides returns the first event without a row and how many events have none; -1 and 0 if all have one.

@@ -301,9 +301,9 @@ func TestLoopFinder(t *testing.T) {
 		{"abcabcabd", "abcabcabd"},
 		{"aabaabaab", "3(aab)"},
 	} {
-		f := loopFinder{steps: make([]step, len(c.in)), switches: make([]Reason, len(c.in))}
+		f := loopFinder{steps: make([]uint32, len(c.in)), switches: make([]uint8, len(c.in))}
 		for i := range c.in {
-			f.steps[i].site = trace.Site(c.in[i])
+			f.steps[i] = uint32(c.in[i])
 		}
 		var print func(segments []segment) string
 		print = func(segments []segment) (s string) {
@@ -321,7 +321,7 @@ func TestLoopFinder(t *testing.T) {
 		}
 	}
 	// What leads into the first turn may differ, what leads from turn to turn may not.
-	f := loopFinder{steps: make([]step, 8), switches: []Reason{Blocked, "", "", "", Preempted, "", "", ""}}
+	f := loopFinder{steps: make([]uint32, 8), switches: []uint8{1, 0, 0, 0, 2, 0, 0, 0}}
 	if got := f.find(0, 8); len(got) != 2 || got[0].times != 4 || got[1].times != 4 {
 		t.Errorf("a switch inside of a loop: %+v", got)
 	}

@@ -153,7 +153,7 @@ func (f *Files) finding(suite, name string, seconds float64, d *Distinct, trace 
 		r.Properties["program"] = suite + " " + name
 	}
 	if d.Shown != nil {
-		v := View(d.Shown, nil)
+		v := ShortView(d.Shown, nil)
 		locate(&r, v)
 		_ = term.Render(text, v, term.Options{Width: 100, Unicode: true}) // the buffer has no errors
 	}

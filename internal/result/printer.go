@@ -41,11 +41,20 @@ type Printer struct {
 
 // View prepares a trace for reading. It also looks for source files in sources.
 func View(tr *trace.Trace, sources []string) *report.View {
+	return view(tr, report.Options{SourceDirs: sources})
+}
+
+// ShortView is View for a reader that does not expand loops and folds (report.Options.Short).
+func ShortView(tr *trace.Trace, sources []string) *report.View {
+	return view(tr, report.Options{SourceDirs: sources, Short: true})
+}
+
+func view(tr *trace.Trace, o report.Options) *report.View {
 	names := report.NamesOf(tr, symbol.ForTrace(tr, symbol.Options{}))
 	if tr.Header.Target == rapid.Target {
 		names = importedNames{names}
 	}
-	return report.Build(tr, names, report.Options{SourceDirs: sources})
+	return report.Build(tr, names, o)
 }
 
 // importedNames are the names in a trace that was imported from STD, which has no symbols.
@@ -64,7 +73,7 @@ func (importedNames) Name(o trace.Object, _ uint32, _ int) symbol.Name {
 // Trace draws an execution. It describes the schedule without the seed of its plan, which would be
 // confused with --seed.
 func (p *Printer) Trace(tr *trace.Trace) error {
-	v := View(tr, nil)
+	v := view(tr, report.Options{Short: !p.Full})
 	v.Strategy = strategy.Unseeded(v.Strategy)
 	o := p.Draw
 	o.Full = p.Full

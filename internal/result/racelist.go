@@ -320,7 +320,7 @@ func (r *Races) SARIF(w io.Writer, version, root string) error {
 		tool.Rules[id] = "An execution ends with: " + f.Finding.Kind + "."
 		x := sarif.Result{Rule: id, Level: sarif.Error, Message: f.Finding.Headline(), Key: f.Finding.Key, Where: placeOf(f.Finding.Where, f.Shown)}
 		if f.Shown != nil {
-			locate(&x, View(f.Shown, nil))
+			locate(&x, ShortView(f.Shown, nil))
 		}
 		if f.Trace != "" {
 			x.Notes = append(x.Notes, "heddle replay "+wording.Quoted(f.Trace))

@@ -2,8 +2,9 @@ package symbol
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
+	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -63,9 +64,16 @@ type Objects struct {
 
 	tried []string // trace.Header.TryLock
 
-	mu    sync.Mutex
-	cache map[objectKey]Name
-	asked map[trace.ThreadID]asked
+	mu       sync.Mutex
+	cache    map[objectKey]Name
+	byThread [][]int32 // events of each thread, nil until they are asked for
+	seen     map[frame][]trace.Site
+}
+
+// frame is a place in the frame of a function, at all times.
+type frame struct {
+	object  trace.Object
+	cfa, sp int64
 }
 
 // goHeapBits divides the offset of a heap object of a Go program: the low bits are the offset in
@@ -75,9 +83,6 @@ const goHeapBits = abi.HeapOffsetBits
 
 // exactly stands for an event that tells where a function was: the local itself tells it.
 const exactly = -2
-
-// asked is an answer of trace.Running, which holds for events number from to event or to.
-type asked struct{ from, to, event int }
 
 type objectKey struct {
 	o     trace.Object
@@ -99,7 +104,7 @@ func (t *Table) Objects(tr *trace.Trace) *Objects {
 	if tr.Header.Target == "go" {
 		blocks = nil // types name Go's objects better
 	}
-	return &Objects{t: t, tried: tr.Header.TryLock, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, events: tr.Events, blocks: newBlockIndex(blocks), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}, asked: map[trace.ThreadID]asked{}}
+	return &Objects{t: t, tried: tr.Header.TryLock, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, events: tr.Events, blocks: newBlockIndex(blocks), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}}
 }
 
 // Name names the size bytes at obj (0 for locks and other things whose extent is not
@@ -118,7 +123,7 @@ func (o *Objects) Name(obj trace.Object, size uint32, at int) Name {
 		switch {
 		case at == local.Event, told == local.Event,
 			// The thread has been in one call since.
-			told > at && at > local.Event && trace.Running(o.events[:told+1], trace.ThreadID(obj.Index()), local.Event) == told:
+			told > at && at > local.Event && o.running(trace.ThreadID(obj.Index()), local.Event) == told:
 			told, key.site = exactly, local.Site
 		case told >= 0:
 			key.site, key.stack = o.events[told].Site, o.events[told].Stack
@@ -143,26 +148,32 @@ func (o *Objects) local(obj trace.Object, at int) (found trace.Local, ok bool) {
 	if obj.Region() != trace.RegionStack {
 		return found, false
 	}
-	for _, l := range o.locals[obj] {
-		if l.Event > at && ok {
-			break
-		}
-		found, ok = l, true
+	list := o.locals[obj]
+	if len(list) == 0 {
+		return found, false
 	}
-	return found, ok
+	later := sort.Search(len(list), func(i int) bool { return list[i].Event > at })
+	return list[max(later-1, 0)], true
 }
 
-// running is trace.Running, which it asks once for each thread and event of that thread.
+// running is trace.Running of the trace's events.
 func (o *Objects) running(t trace.ThreadID, at int) int {
-	last, ok := o.asked[t]
-	if !ok || at < last.from || at > max(last.event, last.to) {
-		last = asked{from: at, to: at, event: trace.Running(o.events, t, at)}
-		if last.event < at {
-			last.to = math.MaxInt // the thread has no later event
+	if o.byThread == nil {
+		o.byThread = [][]int32{}
+		for i := range o.events {
+			t := int(o.events[i].Thread)
+			for t >= len(o.byThread) {
+				o.byThread = append(o.byThread, nil)
+			}
+			o.byThread[t] = append(o.byThread[t], int32(i))
 		}
-		o.asked[t] = last
 	}
-	return last.event
+	if int(t) >= len(o.byThread) || len(o.byThread[t]) == 0 {
+		return -1
+	}
+	own := o.byThread[t]
+	next, _ := slices.BinarySearch(own, int32(max(at, 0)))
+	return int(own[min(next, len(own)-1)])
 }
 
 // localName names a variable of a frame. Except for main, the name includes the thread, because
@@ -211,9 +222,9 @@ func (o *Objects) positions(l trace.Local, told int) (at []trace.Site) {
 			return at
 		}
 	}
-	for _, other := range o.locals[l.Object] {
-		if other.CFA == l.CFA && other.SP == l.SP && o.t.sameFunction(other.Site, l.Site) {
-			at = append(at, other.Site)
+	for _, site := range o.sites(l) {
+		if o.t.sameFunction(site, l.Site) {
+			at = append(at, site)
 		}
 	}
 	if len(at) == 0 {
@@ -221,6 +232,23 @@ func (o *Objects) positions(l trace.Local, told int) (at []trace.Site) {
 	}
 	return at
 }
+
+// sites returns where the threads were that used the place of a frame.
+func (o *Objects) sites(l trace.Local) []trace.Site {
+	if o.seen == nil {
+		o.seen = map[frame][]trace.Site{}
+	}
+	if _, known := o.seen[frameOf(l)]; !known {
+		for _, other := range o.locals[l.Object] {
+			if f := frameOf(other); !slices.Contains(o.seen[f], other.Site) {
+				o.seen[f] = append(o.seen[f], other.Site)
+			}
+		}
+	}
+	return o.seen[frameOf(l)]
+}
+
+func frameOf(l trace.Local) frame { return frame{l.Object, l.CFA, l.SP} }
 
 // Block returns the index into Trace.Allocs of the heap block, alive or freed, that contained obj
 // as of event at, or -1.

@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -112,5 +113,46 @@ func TestSources(t *testing.T) {
 		if got, ok := s.Line(c.file, c.n); got != c.want || ok != c.ok {
 			t.Errorf("%s:%d: got %q, %v, want %q, %v", c.file, c.n, got, ok, c.want, c.ok)
 		}
+	}
+}
+
+// TestRunningAgainstScan compares the search for the event that tells where a thread was with a walk over all events.
+func TestRunningAgainstScan(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	events := make([]trace.Event, 60)
+	for i := range events {
+		events[i].Thread = trace.ThreadID(r.IntN(4) * 2)
+	}
+	for n := range len(events) {
+		o := &Objects{events: events[:n]}
+		for range 50 {
+			thread, at := trace.ThreadID(r.IntN(8)), r.IntN(len(events)+4)-2
+			if got, want := o.running(thread, at), trace.Running(events[:n], thread, at); got != want {
+				t.Fatalf("T%d as of event %d of %d: event %d, want %d", thread, at, n, got, want)
+			}
+		}
+	}
+}
+
+// TestLocalAgainstScan does so for the frame that contained a stack address.
+func TestLocalAgainstScan(t *testing.T) {
+	obj := trace.MakeObject(trace.RegionStack, 1, 0x40)
+	o := &Objects{locals: map[trace.Object][]trace.Local{}}
+	for i := range 10 {
+		o.locals[obj] = append(o.locals[obj], trace.Local{Object: obj, CFA: int64(i), Event: 3 + 2*(i/2)})
+		for at := range 20 {
+			want := o.locals[obj][0]
+			for _, l := range o.locals[obj] {
+				if l.Event <= at {
+					want = l
+				}
+			}
+			if got, ok := o.local(obj, at); !ok || got != want {
+				t.Fatalf("as of event %d of %+v: %+v", at, o.locals[obj], got)
+			}
+		}
+	}
+	if l, ok := o.local(trace.MakeObject(trace.RegionStack, 1, 0x48), 3); ok {
+		t.Errorf("%+v", l)
 	}
 }

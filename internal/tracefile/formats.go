@@ -3,6 +3,7 @@
 package tracefile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -183,8 +184,11 @@ func validate(tr *trace.Trace) error {
 }
 
 // Read reads a heddle trace file and validates it.
-func Read(name string) (*trace.Trace, error) {
-	tr, err := trace.ReadFile(name)
+func Read(name string) (*trace.Trace, error) { return ReadWithin(context.Background(), name) }
+
+// ReadWithin is Read until the context ends, whose error it then returns.
+func ReadWithin(ctx context.Context, name string) (*trace.Trace, error) {
+	tr, err := trace.ReadFile(name, trace.Within(ctx))
 	if err != nil {
 		return nil, Explained(name, err)
 	}

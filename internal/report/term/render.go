@@ -26,7 +26,6 @@ func Render(w io.Writer, v *report.View, o Options) error {
 		rows = slices.Concat(head, tail)
 	}
 	d := newDrawing(w, v, contentOf(v, rows, o.Full), o)
-	d.spans(rows)
 	d.heading()
 	d.header()
 	for _, l := range d.rows(head) {
@@ -70,9 +69,7 @@ type drawing struct {
 	v      *report.View
 	out    *bufio.Writer
 	full   bool
-	first  map[trace.ThreadID]int // event with which a thread's lane begins
-	last   map[trace.ThreadID]int // … and ends
-	blocks map[int]bool           // heap blocks that were mentioned
+	blocks map[int]bool // heap blocks that were mentioned
 }
 
 func newDrawing(w io.Writer, v *report.View, c content, o Options) *drawing {
@@ -87,27 +84,6 @@ type line struct {
 	number string
 	bars   []string // outermost first
 	text   string   // painted, no wider than the room
-}
-
-// spans records the range in which each thread has events.
-func (d *drawing) spans(rows []report.Row) {
-	d.first, d.last = map[trace.ThreadID]int{}, map[trace.ThreadID]int{}
-	var visit func(rows []report.Row)
-	visit = func(rows []report.Row) {
-		for i := range rows {
-			r := &rows[i]
-			switch r.Kind {
-			case report.EventRow:
-				if _, ok := d.first[r.Thread]; !ok {
-					d.first[r.Thread] = r.Event
-				}
-				d.last[r.Thread] = r.Event
-			case report.LoopRow, report.FoldRow:
-				visit(r.Rows)
-			}
-		}
-	}
-	visit(rows)
 }
 
 func (d *drawing) line(l line) { d.print(d.withMargin(l)) }
@@ -427,11 +403,10 @@ func (d *drawing) strips(event int, t trace.ThreadID) string {
 	}
 	var s strings.Builder
 	for i, c := range d.columns {
-		first, began := d.first[c.Thread]
 		switch {
 		case c.Thread == t:
 			s.WriteString(d.paint(d.sign("●"), threadStyle(i)))
-		case began && first <= event && event <= d.last[c.Thread]:
+		case c.First >= 0 && c.First <= event && event <= c.Last:
 			s.WriteString(d.paint(d.sign("│"), faint))
 		default:
 			s.WriteByte(' ')

@@ -15,6 +15,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/testing/reporttest"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -106,6 +107,26 @@ func everyView(t *testing.T, f func(name string, v *report.View)) {
 		tr, names := reporttest.Random(t, seed, 1+int(seed*seed%40), 60+int(seed)*16)
 		names.Trouble = []error{fmt.Errorf("symbols do not match: %s", strings.Repeat("a-long-path/", int(seed)))}
 		f(fmt.Sprintf("random %d", seed), report.Build(tr, names, report.Options{}))
+	}
+}
+
+// TestShortViewDrawsTheSame: what a view without the rows behind loops and folds leaves out is not drawn.
+func TestShortViewDrawsTheSame(t *testing.T) {
+	same := func(name string, tr *trace.Trace, names report.Names) {
+		whole, short := report.Build(tr, names, report.Options{}), report.Build(tr, names, report.Options{Short: true})
+		for _, w := range []int{40, 101} {
+			if a, b := render(t, whole, options(t, strconv.Itoa(w))), render(t, short, options(t, strconv.Itoa(w))); a != b {
+				t.Fatalf("%s in %d columns: short view\n%s\nwant\n%s", name, w, b, a)
+			}
+		}
+	}
+	for _, name := range reporttest.Fixtures() {
+		tr, names := reporttest.Load(t, name)
+		same(name, tr, names)
+	}
+	for seed := range uint64(40) {
+		tr, names := reporttest.Random(t, seed, 1+int(seed*seed%40), 60+int(seed)*16)
+		same(fmt.Sprintf("random %d", seed), tr, names)
 	}
 }
 

@@ -40,7 +40,6 @@ func NewTable(v *report.View, rows []TableRow, o Options) *Table {
 		}
 	}
 	t.d = newDrawing(&t.out, v, c, o)
-	t.d.spans(v.Rows)
 	for _, r := range rows {
 		if r.Cell != nil && r.Cell.Block >= 0 {
 			t.d.blocks[r.Cell.Block] = true

@@ -115,6 +115,37 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestCutAtTheBeginning: the context may end before the program has read a long plan, whose execution then records without a
+// pause.
+func TestCutAtTheBeginning(t *testing.T) {
+	prog := compile(t, endless)
+	lib, err := theRuntime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog, "atomics"}, Runtime: lib, Isolation: Snapshot, Watchdog: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	o := run(t, tg, schedule.Plan{Record: true, MaxSteps: 1 << 21, FairAfter: schedule.Never})
+	long := schedule.Plan{Record: true, Mode: schedule.Strict, Script: schedule.ScriptOf(o.Trace), Threads: o.Trace.Threads, MaxSteps: 1 << 22, FairAfter: schedule.Never}
+	ctx, cancel := context.WithCancel(t.Context())
+	plans := 0
+	err = tg.Stream(ctx, func() (schedule.Plan, bool) {
+		plans++
+		cancel()
+		return long, plans == 1
+	}, func(schedule.Plan, schedule.Outcome) bool { return true })
+	var cut *target.CutError
+	if !errors.As(err, &cut) {
+		t.Fatal(err)
+	}
+	if e := &cut.Outcome.Ending; e.Message != trace.CutByUser || len(e.Waiters) == 0 || cut.Outcome.Points >= len(long.Script) {
+		t.Errorf("%q after %d of %d points, positions %+v", e.Message, cut.Outcome.Points, len(long.Script), e.Waiters)
+	}
+}
+
 // TestWatchdogSaysWhere: what reaches no scheduling point for the time of the watchdog is unfinished, not a failure, and
 // later executions are as usual.
 func TestWatchdogSaysWhere(t *testing.T) {

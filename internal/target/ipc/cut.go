@@ -83,17 +83,21 @@ func (s *stream) cut(ctx context.Context) error {
 	}
 	still := s.dog.after
 	s.cutting = true
-	call := s.proc.kernelCall()
+	call := ""
+	if s.proc.results.head() == s.proc.results.tail() { // otherwise the runtime may wait for room
+		call = s.proc.kernelCall()
+	}
 	s.proc.ask(why, false)
 	for asked, end := time.Now(), time.Now().Add(cutPatience); s.last == nil && time.Now().Before(end); {
+		// An execution that was about to begin ignores the question, and its records may not cease.
+		if time.Since(asked) >= cutEvery {
+			s.proc.ask(why, true)
+			asked = time.Now()
+		}
 		kind, b, ok := s.proc.results.Next()
 		if !ok {
 			if !s.proc.Alive() && s.proc.results.head() == s.proc.results.tail() || s.proc.state() == abi.StateFatal {
 				return err
-			}
-			if time.Since(asked) >= cutEvery {
-				s.proc.ask(why, true)
-				asked = time.Now()
 			}
 			s.proc.results.Wait(cutEvery)
 			continue

@@ -46,6 +46,9 @@ func (x *execution) begin(prog Program, p *schedule.Plan, memory int64) {
 	}
 	x.recording = newRecording(prog, p, memory, x.room)
 	x.recording.watch, x.recording.expected = x.watch, x.expected
+	if p.Mode == schedule.Strict {
+		x.recording.expected = max(x.recording.expected, len(p.Script)+1<<10)
+	}
 }
 
 // reset forgets the records but keeps the recording for its allocated buffers.

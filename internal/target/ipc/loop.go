@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -329,7 +330,8 @@ func (s *stream) ended(o schedule.Outcome, last bool) {
 	j.done = o.Index + 1
 	j.over = j.plan.Ends(&o)
 	if s.cutting {
-		if o.Ending.Kind == trace.Unfinished {
+		// Another execution may begin after one that exhausts its step budget.
+		if o.Ending.Kind == trace.Unfinished && (s.sent == 1 || !strings.HasPrefix(o.Ending.Message, trace.CutBySteps)) {
 			s.last = &target.CutError{Plan: j.plan, Outcome: o}
 		}
 		return
