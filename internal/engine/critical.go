@@ -33,6 +33,8 @@ const (
 	explainDelays = 40
 	// explainNear is how many before anything else is tried.
 	explainNear = 4
+	// explainOthers is how many events of others are tried as what a thread came too early for.
+	explainOthers = 6
 	// explainOrders is how many orderings are listed.
 	explainOrders = 3
 )
@@ -89,7 +91,7 @@ func (x *explainer) explain(ctx context.Context) error {
 		failed[w.Thread] = true
 	}
 	if !x.stuck() { // the accesses nearest to the failure come first
-		if err := x.delay(ctx, func(ev *trace.Event) bool { return ev.Thread == end.Thread && ops.Does(ev.Op) != ops.Create }, 1, explainNear); err != nil {
+		if err := x.delay(ctx, func(ev *trace.Event) bool { return ev.Thread == end.Thread && ops.Does(ev.Op) != ops.Create }, 1, explainNear, 0); err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(x.critical.Orders, func(o report.Order) bool { return o.Controlled }) {
@@ -100,18 +102,26 @@ func (x *explainer) explain(ctx context.Context) error {
 		return err
 	}
 	x.finish()
-	for nth := 1; nth <= explainSame; nth++ {
-		for _, mine := range []bool{true, false} { // a thread that failed or waits, then any other
+	for nth := 1; nth <= explainSame && len(x.critical.Orders) == 0; nth++ {
+		// An event of a thread that failed or waits, unless one of another thread is nearer to the failure.
+		for _, mine := range []bool{true, false} {
+			of := func(ev *trace.Event) bool { return failed[ev.Thread] == mine && ops.Does(ev.Op) != ops.Create }
+			found := x.critical
+			after := 0
+			if len(found.Orders) > 0 {
+				after = found.Orders[0].First
+			}
+			x.critical = Critical{}
+			if err := x.delay(ctx, of, nth, explainDelays, after); err != nil {
+				return err
+			}
 			if len(x.critical.Orders) == 0 {
-				of := func(ev *trace.Event) bool { return failed[ev.Thread] == mine && ops.Does(ev.Op) != ops.Create }
-				if err := x.delay(ctx, of, nth, explainDelays); err != nil {
-					return err
-				}
+				x.critical = found
 			}
 		}
 	}
 	if len(x.critical.Orders) == 0 { // with a thread created so late, it hardly runs at the same time as others
-		return x.delay(ctx, func(ev *trace.Event) bool { return ops.Does(ev.Op) == ops.Create }, 1, explainDelays)
+		return x.delay(ctx, func(ev *trace.Event) bool { return ops.Does(ev.Op) == ops.Create }, 1, explainDelays, 0)
 	}
 	return nil
 }
@@ -164,8 +174,10 @@ func (x *explainer) repeat(ctx context.Context, t target.Target, recorded *trace
 	x.pairs = waitingPairs(x.Base)
 	pairs, all := experiment.Dependent(x.Base)
 	x.omitted = !all
-	for _, p := range append(experiment.Interruptions(x.Base), pairs...) {
-		x.pairs = append(x.pairs, pairOf{first: p[0], second: p[1]})
+	for _, p := range slices.Concat(experiment.Broken(x.Base), experiment.Interruptions(x.Base), pairs, experiment.Extents(x.Base), experiment.Selects(x.Base)) {
+		if !slices.ContainsFunc(x.pairs, func(q pairOf) bool { return q.waiter == nil && q.first == p[0] && q.second == p[1] }) {
+			x.pairs = append(x.pairs, pairOf{first: p[0], second: p[1]})
+		}
 	}
 	return nil
 }
@@ -241,19 +253,20 @@ func (x *explainer) turnAll(ctx context.Context) (err error) {
 // happens too late. It follows the execution until before one of the events, and lets all other threads do
 // what they can before it continues. If then the execution does not fail, the thread was too early. Of each instruction
 // of a thread, only the nth execution from the end on is delayed. A wait for a counter cannot be too early. The last such event counts, and of the events of others
-// meanwhile the last that depends on it.
-func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, most int) error {
+// meanwhile the first that depends on it and suffices. Only events behind event after are delayed.
+func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, most, after int) error {
 	base := x.Base
 	type place struct {
 		thread trace.ThreadID
 		site   trace.Site
 	}
 	seen := map[place]int{}
+	parts := experiment.Parts(base)
 	delays := 0
-	for e := len(base.Events) - 1; e > 0; e-- {
+	for e := len(base.Events) - 1; e > after; e-- {
 		ev := &base.Events[e]
 		does := ops.Does(ev.Op)
-		if !of(ev) || ev.Site == 0 || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory ||
+		if !of(ev) || ev.Site == 0 || ev.Op.IsAccess() && parts[ev.Site] || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory ||
 			ev.Op.IsAccess() && ev.Object == 0 || ev.Op == trace.OpAbort || ev.Op == trace.OpSignal || does == ops.None || does == ops.Allocate || does == ops.Wait && ops.Of(ev.Op).Of == ops.WaitGroup || auxiliary(ev.Op) || ev.Flags&trace.FlagNoDecision != 0 && !ev.Op.IsAccess() {
 			continue
 		}
@@ -275,14 +288,13 @@ func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, 
 			continue
 		}
 		own := r.At(e)
-		other := own - 1
-		for other >= e {
-			if ev2 := &r.Trace.Events[other]; ev2.Thread != ev.Thread && !auxiliary(ev2.Op) && depends(ev, ev2) {
-				break
+		tried := 0
+		for other := e; other < own && tried < explainOthers; other++ {
+			ev2 := &r.Trace.Events[other]
+			if ev2.Thread == ev.Thread || auxiliary(ev2.Op) || ev2.Op.IsAccess() && parts[ev2.Site] || !depends(ev, ev2) && !x.counts(e, ev2) {
+				continue
 			}
-			other--
-		}
-		if other >= e {
+			tried++
 			found, err := x.tooEarly(ctx, e, r, own, acquisition(r.Trace, other, e))
 			if err != nil || found {
 				return unlessLimit(err)
@@ -296,6 +308,23 @@ func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, 
 		}
 	}
 	return nil
+}
+
+// counts reports whether an event counts what the failing operation, event e, counts below zero.
+func (x *explainer) counts(e int, other *trace.Event) bool {
+	ev, end := &x.Base.Events[e], &x.Base.Ending
+	return ops.Does(ev.Op) == ops.Count && ops.Does(other.Op) == ops.Count && ev.Object == other.Object && int64(other.Value) > 0 &&
+		end.Kind == trace.Panic && end.Thread == ev.Thread && e == lastOf(x.Base, ev.Thread)
+}
+
+// lastOf returns the last scheduling decision of a thread.
+func lastOf(t *trace.Trace, th trace.ThreadID) int {
+	for i, ev := range slices.Backward(t.Events) {
+		if ev.Thread == th && ev.Flags&trace.FlagNoDecision == 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // auxiliary reports whether an operation never stands for an ordering itself: where a thread begins and ends, and what Go's
@@ -423,7 +452,22 @@ func (x *explainer) finish() {
 		return slices.ContainsFunc(critical, func(q *pairOf) bool { return q.Narrower(&p.Trial) })
 	})
 	stuck := x.stuck()
+	lost := map[*pairOf]bool{} // of these, the wake-up that a thread waits for
+	for _, p := range critical {
+		if p.waiter == nil && report.LosesWakeUp(x.Base, p.first, p.second) {
+			lost[p] = true
+			if !slices.Contains(smallest, p) {
+				smallest = append(smallest, p)
+			}
+		}
+	}
 	slices.SortStableFunc(smallest, func(p, q *pairOf) int {
+		if lost[p] != lost[q] {
+			if lost[q] {
+				return 1
+			}
+			return -1
+		}
 		if !stuck && (p.waiter != nil) != (q.waiter != nil) { // what somebody still waits for has not failed
 			if p.waiter != nil {
 				return 1

@@ -17,11 +17,24 @@ const (
 	mostSame = 4
 )
 
+// Parts returns the instructions of operations on channels. What Go's runtime tells the race detector there are not accesses of
+// the program: a thread that stopped at one would be in the middle of its operation.
+func Parts(t *trace.Trace) map[trace.Site]bool {
+	parts := map[trace.Site]bool{}
+	for i := range t.Events {
+		if ev := &t.Events[i]; ops.Of(ev.Op).Of == ops.Channel {
+			parts[ev.Site] = true
+		}
+	}
+	return parts
+}
+
 // SharedSites returns the instructions of accesses to memory that another thread accesses, too, one of the two
 // writing: the last before the failure first, at most mostShared.
 func SharedSites(t *trace.Trace) []trace.Site {
+	parts := Parts(t)
 	var sites []trace.Site
-	pairs := Conflicts(t, func(ev *trace.Event) bool { return ev.Op.IsAccess() || ev.Op == trace.OpFree })
+	pairs := Conflicts(t, func(ev *trace.Event) bool { return (ev.Op.IsAccess() || ev.Op == trace.OpFree) && !parts[ev.Site] })
 	for _, p := range slices.Backward(pairs) {
 		for _, e := range p {
 			if s := t.Events[e].Site; s != 0 && len(sites) < mostShared && !slices.Contains(sites, s) {
@@ -134,6 +147,157 @@ func Interruptions(t *trace.Trace) (out [][2]int) {
 		seen[k]++
 		return seen[k] > mostSame
 	})
+}
+
+// Broken returns, for accesses p and c of one thread to the same memory, one after the other, with accesses of another thread in
+// between that no serial order of the two allows (CTrigger, ASPLOS'09, section 2), p with the last of those and the first of them with
+// c. Updates that are lost come first, then checks that no longer hold; among each, the nearest to the failure. Most failures of programs
+// that access a variable in thousands of places depend on one of these few.
+func Broken(t *trace.Trace) (out [][2]int) {
+	type own struct {
+		thread trace.ThreadID
+		object trace.Object
+	}
+	last := map[own]int{}
+	since := map[own][]int{} // the reads since the thread's last write
+	accesses := map[trace.Object][]int{}
+	var kinds [3][][2]int
+	for i := range t.Events {
+		ev := &t.Events[i]
+		if !ev.Op.IsAccess() || ev.Object == 0 || ev.Flags&trace.FlagNoDecision != 0 {
+			continue
+		}
+		k := own{ev.Thread, ev.Object}
+		if p, ok := last[k]; ok {
+			one, three := readsOnly(&t.Events[p]), readsOnly(ev)
+			from, to := -1, -1
+			for _, r := range slices.Backward(accesses[ev.Object]) {
+				if r <= p {
+					break
+				}
+				if two := readsOnly(&t.Events[r]); !two && (one || three) || two && !one && !three {
+					if from = r; to < 0 {
+						to = r
+					}
+				}
+			}
+			if from >= 0 {
+				kind := 2
+				switch {
+				case one && !three:
+					kind = 0
+				case one:
+					kind = 1
+				}
+				kinds[kind] = append(kinds[kind], [2]int{from, i}) // reversed below
+				for _, read := range since[k][max(0, len(since[k])-mostSame):] {
+					if read != p && kind == 0 { // what is written may come from an earlier read
+						kinds[kind] = append(kinds[kind], [2]int{read, to})
+					}
+				}
+				kinds[kind] = append(kinds[kind], [2]int{p, to})
+			}
+		}
+		last[k] = i
+		if since[k] = append(since[k], i); !readsOnly(ev) {
+			since[k] = nil
+		}
+		accesses[ev.Object] = append(accesses[ev.Object], i)
+	}
+	for _, pairs := range kinds {
+		slices.Reverse(pairs)
+		out = append(out, pairs[:min(len(pairs), mostShared/2)]...)
+	}
+	return out
+}
+
+// Extents returns pairs of an event and the last one of another thread that depends on it, where that thread has several: turning
+// neighbours moves only one of them. Acquisitions stand for their critical sections. The nearest to the failure come first.
+func Extents(t *trace.Trace) (out [][2]int) {
+	type of struct {
+		object trace.Object
+		thread trace.ThreadID
+	}
+	later := map[of][]int{} // events behind the one that is looked at, the last first
+	threads := map[trace.Object][]trace.ThreadID{}
+	type places struct{ a, b trace.Site }
+	seen := map[places]int{}
+	for i, ev := range slices.Backward(t.Events) {
+		object, kind := ev.Object, ops.Of(ev.Op)
+		if lock := ops.Acquires(&ev); lock != 0 {
+			object = lock
+		} else if kind.Of != ops.Memory {
+			continue
+		}
+		if object == 0 || ev.Flags&trace.FlagNoDecision != 0 || object.Region() == trace.RegionStack {
+			continue
+		}
+		for _, th := range threads[object] {
+			theirs := later[of{object, th}]
+			if th == ev.Thread || len(theirs) < 2 || readsOnly(&ev) && !slices.ContainsFunc(theirs, func(n int) bool { return !readsOnly(&t.Events[n]) }) {
+				continue
+			}
+			k := places{ev.Site, t.Events[theirs[0]].Site}
+			if seen[k]++; seen[k] <= mostSame && len(out) < mostShared {
+				out = append(out, [2]int{i, theirs[0]})
+			}
+		}
+		k := of{object, ev.Thread}
+		if later[k] == nil {
+			threads[object] = append(threads[object], ev.Thread)
+		}
+		later[k] = append(later[k], i)
+	}
+	return out
+}
+
+// Selects returns pairs of a select with what other threads do with channels: which channels it looks at, its event does not tell. A
+// thread's last operation on one before it counts, its first one after it, and the first operation of a thread that has done
+// nothing else before, as one that cancels a context.
+func Selects(t *trace.Trace) (out [][2]int) {
+	talks := func(ev *trace.Event) bool {
+		return ev.Op == trace.OpSelect || ops.Does(ev.Op) == ops.Communicate || ev.Op == trace.OpChanClose
+	}
+	begun := map[trace.ThreadID]int{} // a thread's first operation
+	last := map[trace.ThreadID]int{}  // on a channel
+	open := map[trace.ThreadID]int{}  // the select that no operation of another thread has followed
+	for i := range t.Events {
+		ev := &t.Events[i]
+		if ev.Flags&trace.FlagNoDecision != 0 || ops.Does(ev.Op) == ops.Start || ops.Does(ev.Op) == ops.Finish {
+			continue
+		}
+		if _, ok := begun[ev.Thread]; !ok {
+			begun[ev.Thread] = i
+		}
+		if !talks(ev) {
+			continue
+		}
+		for _, th := range slices.Sorted(maps.Keys(open)) {
+			if th != ev.Thread {
+				out = append(out, [2]int{open[th], i})
+			}
+		}
+		if ev.Op == trace.OpSelect {
+			for _, th := range slices.Sorted(maps.Keys(begun)) {
+				if th == ev.Thread {
+					continue
+				}
+				if n, ok := last[th]; ok {
+					out = append(out, [2]int{n, i})
+				} else {
+					out = append(out, [2]int{begun[th], i})
+				}
+			}
+			clear(open)
+			open[ev.Thread] = i
+		}
+		last[ev.Thread] = i
+	}
+	slices.Reverse(out)
+	if len(out) > mostShared {
+		out = out[:mostShared]
+	}
+	return out
 }
 
 // interruptedMost is how many bytes of an access Interruptions looks at.

@@ -30,6 +30,8 @@ func First(n int) []int {
 func (x *Experiment) Reordered(order []int, more ...trace.Site) schedule.Plan {
 	t := x.Base
 	points := slices.Compact(slices.Sorted(slices.Values(slices.Concat(x.Plan.Points, more))))
+	parts := Parts(t)
+	points = slices.DeleteFunc(points, func(s trace.Site) bool { return parts[s] })
 	add := func(e int) {
 		ev := &t.Events[e]
 		if ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpFree) && !slices.Contains(points, ev.Site) {

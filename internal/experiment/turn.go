@@ -80,6 +80,7 @@ func (x *Experiment) Try(ctx context.Context, pairs [][2]int, k int, near bool) 
 		r, err := x.Run(ctx, x.Follow(script))
 		return r, err == nil && r.Trace != nil && r.Verdict == Same && !r.Turned(first, second), err
 	}
+	var failed []int // how many pairs were turned in those that failed
 	for _, turn := range x.Turns(first, second) {
 		r, err := x.Run(ctx, x.Follow(turn.Turned))
 		if err != nil {
@@ -89,10 +90,11 @@ func (x *Experiment) Try(ctx context.Context, pairs [][2]int, k int, near bool) 
 			continue
 		}
 		if r.Verdict != Passes {
-			if t.Failed++; near {
-				continue
+			t.Failed++
+			if failed = append(failed, len(r.turned(pairs, k))); !near && len(failed) > 1 {
+				return t, nil
 			}
-			return t, nil
+			continue
 		}
 		if t.Passed++; t.Passing == nil {
 			t.Passing = r.Trace
@@ -109,22 +111,31 @@ func (x *Experiment) Try(ctx context.Context, pairs [][2]int, k int, near bool) 
 		if t.Near {
 			continue
 		}
-		var turned []int
-		for n, p := range pairs {
-			if n == k || r.At(p[0]) >= 0 && r.Turned(p[0], p[1]) { // what no longer happens was not turned
-				turned = append(turned, n)
-			}
-		}
+		turned := r.turned(pairs, k)
 		if t.Turned == nil || len(turned) < len(t.Turned) {
 			t.Turned = turned
 		}
-		if !t.Controlled && t.Failed == 0 {
+		if !t.Controlled {
 			if _, t.Controlled, err = control(turn.Control); err != nil {
 				return t, err
 			}
 		}
 	}
+	if !near && t.Passed > 0 {
+		// What moves far more than the pair may bring the failure about in another way.
+		t.Failed = len(slices.DeleteFunc(failed, func(n int) bool { return n > len(t.Turned) }))
+	}
 	return t, nil
+}
+
+// turned returns those of the pairs that the execution turned, pair k included. What no longer happens was not turned.
+func (r *Result) turned(pairs [][2]int, k int) (out []int) {
+	for n, p := range pairs {
+		if n == k || r.At(p[0]) >= 0 && r.Turned(p[0], p[1]) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // has reports whether the execution has both events of a pair.

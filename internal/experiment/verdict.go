@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/finding"
@@ -29,12 +30,32 @@ func (x *Experiment) judge(e *trace.Ending) Verdict {
 		return Passes
 	case !e.Kind.Failed(), e.Kind.Endless() && strings.HasPrefix(e.Message, trace.CutByWatchdog):
 		return Unknown
+	case e.Kind == trace.Leak && goal.Failed() && goal != trace.Leak && x.bystanders(e):
+		return Passes
 	case goal.Failed() && SameFailure(x.setting.Recorded.Ending, *e, x.setting.Modules()):
 		return Same
 	case e.Kind.Endless() && !goal.Endless():
 		return Unknown // nobody has examined whether it is a hang
 	}
 	return Other
+}
+
+// bystanders reports whether an execution left only threads behind that stand where some of the recorded one stand when it fails.
+// They have no part in the failure.
+func (x *Experiment) bystanders(leak *trace.Ending) bool {
+	t := x.setting.Recorded
+	at := map[trace.Site]bool{}
+	for _, w := range t.Ending.Waiters {
+		at[w.Site] = true
+	}
+	seen := map[trace.ThreadID]bool{t.Ending.Thread: true}
+	for _, e := range slices.Backward(t.Events) {
+		if !seen[e.Thread] && e.Op != trace.OpThreadEnd {
+			at[e.Site] = true
+		}
+		seen[e.Thread] = true
+	}
+	return !slices.ContainsFunc(leak.Waiters, func(w trace.Waiter) bool { return !at[w.Site] })
 }
 
 // SameFailure reports whether two executions failed in the same way, whether or not the access that faults is a

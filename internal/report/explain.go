@@ -857,7 +857,16 @@ func (x *explaining) broken(first, second int) (p, r, c int, ok bool) {
 		other   trace.ThreadID // r's
 	}{{first, second, at(second+1, n, 1, one), two}, {at(first-1, -1, -1, two), first, second, one}}
 	for _, k := range candidates {
-		if k.p < 0 || k.c < 0 || at(k.p+1, k.c, 1, x.t.Events[k.p].Thread) >= 0 {
+		if k.p < 0 || k.c < 0 || x.begins(k.other) > k.p {
+			continue
+		}
+		own := at(k.p+1, k.c, 1, x.t.Events[k.p].Thread)
+		if k.p == first { // it is p that the failure depends on, though the thread may read the same again before r
+			for own >= 0 && own < k.r && !changes(&x.t.Events[k.p]) && !changes(&x.t.Events[own]) {
+				own = at(own+1, k.c, 1, x.t.Events[k.p].Thread)
+			}
+		}
+		if own >= 0 {
 			continue
 		}
 		between := []int{k.r}
@@ -875,6 +884,26 @@ func (x *explaining) broken(first, second int) (p, r, c int, ok bool) {
 		}
 	}
 	return 0, 0, 0, false
+}
+
+// begins returns the event by which a thread was created, -1 for none.
+func (x *explaining) begins(th trace.ThreadID) int {
+	return slices.IndexFunc(x.t.Events, func(ev trace.Event) bool {
+		s := ops.Of(ev.Op)
+		return s.Does == ops.Create && s.Value == ops.ThreadNumber && trace.ThreadID(ev.Value) == th
+	})
+}
+
+// LosesWakeUp reports whether an ordering of two events is that of a wake-up before a wait which never ends, or of the critical
+// sections that they are in.
+func LosesWakeUp(t *trace.Trace, first, second int) bool {
+	x := &explaining{t: t}
+	a, b := &t.Events[first], &t.Events[second]
+	if does := ops.Does(a.Op); (does == ops.WakeOne || does == ops.WakeAll) && ops.Does(b.Op) == ops.Wait {
+		return a.Object == b.Object && x.waitsForever(second)
+	}
+	_, _, ok := x.lostWakeUp(first, second)
+	return ok
 }
 
 // written reports whether an access before an event wrote some of what another accesses.
