@@ -84,7 +84,7 @@ func TestCodecHasEveryField(t *testing.T) {
 		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Signature: 2, Points: 3, Switches: 4, Preemptions: 5,
 		Threads: 6, Deviations: 7, FairAt: 8, Stretches: 23, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
 		Relaxed: []Relaxed{{Site: 1, Calls: []trace.Site{2, 3}, Order: true, Weak: true}}, RelaxedCut: true,
-		External: true, Shared: true, Random: true, Unordered: true,
+		External: true, Shared: true, Random: true, Unordered: StreamState | ClockState,
 		Watched: &Watched{
 			Races: []Race{{
 				Sites: [2]trace.Site{1, 2}, Ops: [2]trace.Op{trace.OpRead, trace.OpFree}, Threads: [2]trace.ThreadID{3, 4},
@@ -133,7 +133,7 @@ func TestOutcomeRoundTrip(t *testing.T) {
 		o := Outcome{
 			Index: count.Draw(t, "index"), Signature: rapid.Uint64().Draw(t, "signature"), Points: count.Draw(t, "points"),
 			Switches: count.Draw(t, "switches"), Preemptions: count.Draw(t, "preemptions"), Threads: count.Draw(t, "threads"),
-			Deviations: count.Draw(t, "deviations"), FairAt: count.Draw(t, "fair at"), External: rapid.Bool().Draw(t, "external"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"), Unordered: rapid.Bool().Draw(t, "unordered"),
+			Deviations: count.Draw(t, "deviations"), FairAt: count.Draw(t, "fair at"), External: rapid.Bool().Draw(t, "external"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"), Unordered: SharedState(rapid.Uint32Range(0, uint32(sharedStates)-1).Draw(t, "unordered")),
 			Ending: trace.Ending{
 				Kind: trace.Kind(rapid.Byte().Draw(t, "kind")), Status: rapid.Int32().Draw(t, "status"),
 				Thread: trace.ThreadID(rapid.IntRange(-1, 9).Draw(t, "thread")), Message: rapid.String().Draw(t, "message"),

@@ -183,14 +183,27 @@ type Outcome struct {
 	// Random says that the recorded execution of a Go program drew a random number, or iterated
 	// over a map: its outcome may depend on the seed of the plan.
 	Random bool
-	// Unordered says that several threads used a stdio stream of libc's, or that one changed the working
-	// directory or the umask while others ran. Those calls are not scheduling points, and the trace does
-	// not tell their order.
-	Unordered bool
+	// Unordered is the state of which the outcome depends on the order of calls, of two threads, that are not scheduling
+	// points and that happens-before does not order. The trace does not tell their order.
+	Unordered SharedState
 	// Shared says that the process had done other executions before, which may have left
 	// something behind that the target cannot restore: only Run is exact.
 	Shared bool
 }
+
+// SharedState is a set of kinds of state, outside of the program's memory, that its threads share.
+type SharedState uint32
+
+// The kinds of shared state.
+const (
+	StreamState  SharedState = 1 << iota // of stdio streams, and the contents of their files
+	LibcState                            // of libc: the environment, random numbers, static results, the locale
+	ThreadState                          // of threads and locks: names, processors, priorities, numbers, ceilings
+	KeyState                             // keys of thread-specific data and their destructors
+	ProcessState                         // of the process: working directory, umask, limits, exit handlers, flags of descriptors, mappings
+	ClockState                           // virtual time: a thread read a clock while others ran
+	sharedStates                         // all kinds have lower bits
+)
 
 // Relaxed is an atomic that was performed. Executions are sequentially consistent, and no compare-exchange
 // fails spuriously.

@@ -625,7 +625,17 @@ const (
 	NoteAccesses  = 2
 	NoteRandom    = 4
 	NoteUnwatched = 8
-	NoteUnordered = 16
+	NoteUnordered = 256
+)
+
+// enum hd_shared
+const (
+	SharedStream  = 0
+	SharedLibc    = 1
+	SharedThread  = 2
+	SharedKey     = 3
+	SharedProcess = 4
+	SharedClock   = 5
 )
 
 // Race is struct hd_race, 64 bytes.

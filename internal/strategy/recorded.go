@@ -62,6 +62,16 @@ type recorded struct {
 	waits      bool              // an operation may have had a time limit
 }
 
+// unordered says of each kind of shared state, by its bit, why executions may be missing.
+var unordered = [...]string{
+	"several threads used a stdio stream, or its file, and the order of such calls is not enumerated",
+	"several threads used state of libc's (environment, random numbers, time zone, results in static memory, …), and the order of such calls is not enumerated",
+	"several threads used an attribute of a thread or lock (name, processors, priority, number, …), and the order of such calls is not enumerated",
+	"several threads created, deleted or destroyed values of keys of thread-specific data, and the order of that is not enumerated",
+	"a thread changed state of the process beside others (working directory, umask, limits, exit handlers, flags of a descriptor or socket, shared or fixed mappings), and the order of such calls is not enumerated",
+	"a thread read a clock while others ran, and times are not enumerated",
+}
+
 // leaves reports whether an event ends the process because its thread is the last one to end. It depends on no
 // other: which thread is the last follows from the order in which they end.
 func leaves(t *trace.Trace, e *trace.Event) bool {
@@ -123,8 +133,10 @@ func (d *directory) read(o *schedule.Outcome) *recorded {
 	if o.Random {
 		r.miss("an execution drew a random number or iterated over a map")
 	}
-	if o.Unordered {
-		r.miss("several threads used a stdio stream, or one changed state outside its memory beside others (working directory, umask, size of a file, flags of a descriptor or socket, shared or fixed mappings), and the order of such calls is not enumerated")
+	for state, calls := range unordered {
+		if o.Unordered&(1<<state) != 0 {
+			r.miss(calls)
+		}
 	}
 	for i := range t.Events {
 		e := &t.Events[i]

@@ -569,7 +569,19 @@ enum hd_note {
   HD_NOTE_ACCESSES = 1u << 1, // it made more accesses than the plan requests
   HD_NOTE_RANDOM = 1u << 2,   // Go, recorded executions: it drew a random number or iterated over a map
   HD_NOTE_UNWATCHED = 1u << 3, // WATCH: the budget was exhausted; only the first hd_result.watched accesses were checked
-  HD_NOTE_UNORDERED = 1u << 4, // two threads used a stdio stream of libc's, or one changed state outside its memory beside others, in a call that is not a point (hd_unordered)
+  // Two threads made calls that are not scheduling points, in an order that happens-before does not fix, and at least
+  // one changed state that the other saw (memory/shared_state.h), << enum hd_shared.
+  HD_NOTE_UNORDERED = 1u << 8,
+};
+
+// What the state belongs to.
+enum hd_shared {
+  HD_SHARED_STREAM,  // a stdio stream or the contents of a file
+  HD_SHARED_LIBC,    // libc: the environment, random numbers, static results
+  HD_SHARED_THREAD,  // a thread or a lock: its name, priority, processors, ceiling
+  HD_SHARED_KEY,     // keys of thread-specific data
+  HD_SHARED_PROCESS, // the process: working directory, limits, exit handlers
+  HD_SHARED_CLOCK,   // virtual time
 };
 
 // Two accesses that race: neither happens before the other. [R]

@@ -552,7 +552,7 @@ type Outcome struct {
 	External      bool                   `protobuf:"varint,10,opt,name=external,proto3" json:"external,omitempty"`
 	Shared        bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"`
 	Random        bool                   `protobuf:"varint,15,opt,name=random,proto3" json:"random,omitempty"`
-	Unordered     bool                   `protobuf:"varint,18,opt,name=unordered,proto3" json:"unordered,omitempty"`
+	Unordered     uint32                 `protobuf:"varint,18,opt,name=unordered,proto3" json:"unordered,omitempty"`
 	Diverged      *Divergence            `protobuf:"bytes,12,opt,name=diverged,proto3" json:"diverged,omitempty"`
 	Output        []byte                 `protobuf:"bytes,13,opt,name=output,proto3" json:"output,omitempty"` // of the ending
 	Trace         []byte                 `protobuf:"bytes,14,opt,name=trace,proto3" json:"trace,omitempty"`   // a trace file; empty where there is no recording
@@ -692,11 +692,11 @@ func (x *Outcome) GetRandom() bool {
 	return false
 }
 
-func (x *Outcome) GetUnordered() bool {
+func (x *Outcome) GetUnordered() uint32 {
 	if x != nil {
 		return x.Unordered
 	}
-	return false
+	return 0
 }
 
 func (x *Outcome) GetDiverged() *Divergence {
@@ -1280,7 +1280,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	" \x01(\bR\bexternal\x12\x16\n" +
 	"\x06shared\x18\v \x01(\bR\x06shared\x12\x16\n" +
 	"\x06random\x18\x0f \x01(\bR\x06random\x12\x1c\n" +
-	"\tunordered\x18\x12 \x01(\bR\tunordered\x127\n" +
+	"\tunordered\x18\x12 \x01(\rR\tunordered\x127\n" +
 	"\bdiverged\x18\f \x01(\v2\x1b.heddle.trace.v1.DivergenceR\bdiverged\x12\x16\n" +
 	"\x06output\x18\r \x01(\fR\x06output\x12\x14\n" +
 	"\x05trace\x18\x0e \x01(\fR\x05trace\x122\n" +

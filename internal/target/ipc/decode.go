@@ -185,7 +185,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		Threads: int(r.Threads), Deviations: int(r.Deviations), FairAt: int(r.FairAt), Stretches: int(r.Stretches),
 		Holds:    x.holds,
 		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0,
-		Unordered: r.Notes&abi.NoteUnordered != 0,
+		Unordered: schedule.SharedState(r.Notes / abi.NoteUnordered),
 	}
 	stacks := &Stacks{}
 	if p.Record {

@@ -96,10 +96,6 @@ extern HD_OWN struct hd_run hd;
 // Reports whether threads besides main have been created and not been joined, so that the order of what
 // the current thread does and what another does may differ from execution to execution.
 static inline bool hd_beside_others(void) { return hd.unjoined != 0; }
-// A call that is not a scheduling point changes what other threads may see: no search has enumerated the orders.
-static inline void hd_unordered(void) {
-  if (hd_active() && hd_beside_others()) hd.result.notes |= HD_NOTE_UNORDERED;
-}
 
 // Called after watcher, accesses, write_open or hd_reached has changed.
 static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || hd.accesses || hd.write_open || hd_reached ? 0 : HD_QUIET_EACH; }

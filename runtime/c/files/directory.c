@@ -10,6 +10,7 @@
 #include "core/program_memory.h"
 #include "core/registration.h"
 #include "memory/heap.h"
+#include "memory/shared_state.h"
 #include "io/blocking.h"
 #include "io/descriptors.h"
 #include "files/files.h"
@@ -102,6 +103,7 @@ HD_INTERPOSE(DIR *, fdopendir, (int fd), (fd)) {
   return track(REAL(fdopendir)(fd));
 }
 HD_EXPORT struct dirent *readdir(DIR *dir) {
+  hd_shares(HD_SHARED_STREAM, (uint64_t)dir, HD_CHANGES, HD_RA);
   struct listing *l = hd_active() ? listing_of(dir) : NULL;
   if (!l) return REAL(readdir)(dir);
   return l->at < l->n ? l->entry[l->at++] : NULL;
@@ -110,6 +112,7 @@ HD_EXPORT struct dirent64 *readdir64(DIR *dir) { return (struct dirent64 *)readd
 HD_INTERPOSE(int, closedir, (DIR *dir), (dir)) {
   hd_io_done(hd_io_point(HD_OP_FD_CLOSE, HD_RA, 0, dir ? dirfd(dir) : -1, 0, NULL), 0, 0);
   struct listing *l = listing_of(dir);
+  hd_shared_ended(HD_SHARED_STREAM, (uint64_t)dir);
   if (l) {
     empty(l);
     *l = listings[--nlistings];
@@ -117,6 +120,7 @@ HD_INTERPOSE(int, closedir, (DIR *dir), (dir)) {
   return REAL(closedir)(dir);
 }
 HD_EXPORT void rewinddir(DIR *dir) { // and reads it again
+  hd_shares(HD_SHARED_STREAM, (uint64_t)dir, HD_CHANGES, HD_RA);
   struct listing *l = hd_active() ? listing_of(dir) : NULL;
   REAL(rewinddir)(dir);
   if (l) {
@@ -125,10 +129,12 @@ HD_EXPORT void rewinddir(DIR *dir) { // and reads it again
   }
 }
 HD_EXPORT long telldir(DIR *dir) {
+  hd_shares(HD_SHARED_STREAM, (uint64_t)dir, HD_LOOKS_AT, HD_RA);
   struct listing *l = hd_active() ? listing_of(dir) : NULL;
   return l ? (long)l->at : REAL(telldir)(dir);
 }
 HD_EXPORT void seekdir(DIR *dir, long at) {
+  hd_shares(HD_SHARED_STREAM, (uint64_t)dir, HD_CHANGES, HD_RA);
   struct listing *l = hd_active() ? listing_of(dir) : NULL;
   if (!l) REAL(seekdir)(dir, at);
   else l->at = at < 0 || at > (long)l->n ? l->n : (uint32_t)at;

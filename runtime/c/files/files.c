@@ -13,6 +13,7 @@
 #include "core/registration.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "memory/shared_state.h"
 #include "io/blocking.h"
 #include "io/descriptors.h"
 #include "io/stdio.h"
@@ -98,6 +99,7 @@ HD_EXPORT int creat64(const char *path, mode_t mode) { return hd_open_at(AT_FDCW
 static void *stream(void *(*real)(const char *, const char *, void *), const char *path, const char *mode, void *f) {
   if (!hd_active() || !path) return real(path, mode, f);
   if (f && hd_stdio_modelled(f)) hd_unsupported("freopen of a stream over a pipe or a socket");
+  if (f && hd_beside_others()) hd_stream_used(f, HD_CHANGES, hd.cur->pend.pc);
   char name[4096], how[16];
   if (!hd_fetch_string(name, path, sizeof name) || !hd_fetch_string(how, mode, sizeof how)) return errno = ENAMETOOLONG, NULL;
   bool plus = false, exclusive = false;
@@ -144,6 +146,8 @@ HD_EXPORT int fclose(FILE *f) {
   int r;
   if (hd_stdio_close(f, HD_RA, &r)) return r;
   hd_io_done(hd_io_point(HD_OP_FD_CLOSE, HD_RA, 0, f->_fileno, 0, NULL), 0, 0);
+  if (hd_beside_others()) hd_stream_used(f, HD_CHANGES, HD_RA);
+  hd_shared_ended(HD_SHARED_STREAM, (uint64_t)f);
   return REAL(fclose)(f);
 }
 
@@ -152,10 +156,10 @@ HD_EXPORT int fclose(FILE *f) {
 // These calls are not scheduling points; other threads may depend on their order.
 static void change(bool *what) {
   *what = true;
-  hd_unordered();
+  hd_unordered(HD_SHARED_PROCESS); // any call that takes a path depends on it
 }
 HD_EXPORT int ftruncate(int fd, off_t size) {
-  hd_unordered();
+  hd_unordered(HD_SHARED_STREAM);
   return (int)hd_errno_result(hd_sys(SYS_ftruncate, fd, size, 0));
 }
 HD_EXPORT int ftruncate64(int, off_t) __attribute__((alias("ftruncate")));

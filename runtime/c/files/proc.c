@@ -12,6 +12,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/threads.h"
+#include "memory/shared_state.h"
 #include "threads/threads.h"
 #include "io/descriptors.h"
 #include "files/files.h"
@@ -113,6 +114,11 @@ static bool below(const char *path) {
   return hd_word_at((uint64_t)path, 6) == want;
 }
 
+static bool looked_for(const char *path, uint64_t pc) {
+  hd_shares(HD_SHARED_STREAM, HD_STATE_FILES, HD_LOOKS_AT, pc);
+  return below(path);
+}
+
 #define LOOKED(path) hd_in_proc(out, fetched(in, path, HD_RA), HD_PROC_LOOK)
 static const char *fetched(char *in, const char *path, uint64_t pc) {
   hd.cur->pend.pc = pc;
@@ -120,7 +126,7 @@ static const char *fetched(char *in, const char *path, uint64_t pc) {
 }
 
 #define LOOK(ret, name, parameters, arguments) \
-  HD_INTERPOSE_WHILE(below(path), ret, name, parameters, arguments) { \
+  HD_INTERPOSE_WHILE(looked_for(path, HD_RA), ret, name, parameters, arguments) { \
     char in[HD_PATH], out[HD_PATH]; \
     path = LOOKED(path); \
     return REAL(name) arguments; \
@@ -139,6 +145,15 @@ LOOK(int, eaccess, (const char *path, int mode), (path, mode))
 LOOK(char *, realpath, (const char *path, char *to), (path, to))
 LOOK(char *, canonicalize_file_name, (const char *path), (path))
 
+HD_INTERPOSE(int, fstat, (int fd, struct stat *st), (fd, st)) {
+  hd_shares(HD_SHARED_STREAM, HD_STATE_FILES, HD_LOOKS_AT, HD_RA);
+  return REAL(fstat)(fd, st);
+}
+HD_INTERPOSE(int, fstat64, (int fd, struct stat64 *st), (fd, st)) {
+  hd_shares(HD_SHARED_STREAM, HD_STATE_FILES, HD_LOOKS_AT, HD_RA);
+  return REAL(fstat64)(fd, st);
+}
+
 static ssize_t link_at(int dir, const char *user, char *to, size_t size, uint64_t pc) {
   char in[HD_PATH], out[HD_PATH], text[48];
   const char *path = fetched(in, user, pc), *s = path + sizeof "/proc";
@@ -154,9 +169,9 @@ static ssize_t link_at(int dir, const char *user, char *to, size_t size, uint64_
   }
   return hd_errno_result(hd_sys4(SYS_readlinkat, dir, hd_in_proc(out, path, HD_PROC_LOOK), to, size));
 }
-HD_INTERPOSE_WHILE(below(path), ssize_t, readlink, (const char *path, char *to, size_t size), (path, to, size)) {
+HD_INTERPOSE_WHILE(looked_for(path, HD_RA), ssize_t, readlink, (const char *path, char *to, size_t size), (path, to, size)) {
   return link_at(AT_FDCWD, path, to, size, HD_RA);
 }
-HD_INTERPOSE_WHILE(below(path), ssize_t, readlinkat, (int dir, const char *path, char *to, size_t size), (dir, path, to, size)) {
+HD_INTERPOSE_WHILE(looked_for(path, HD_RA), ssize_t, readlinkat, (int dir, const char *path, char *to, size_t size), (dir, path, to, size)) {
   return link_at(dir, path, to, size, HD_RA);
 }

@@ -13,6 +13,7 @@
 #include "core/program_memory.h"
 #include "core/run.h"
 #include "memory/heap.h"
+#include "memory/shared_state.h"
 #include "io/blocking.h"
 #include "io/descriptors.h"
 #include "io/stdio.h"
@@ -177,7 +178,8 @@ HD_EXPORT int fcntl(int fd, int cmd, ...) {
   va_end(ap);
   if (!hd_active()) return (int)hd_errno_result(hd_sys(SYS_fcntl, fd, cmd, arg));
   hd.cur->pend.pc = HD_RA;
-  if (cmd == F_SETFD) hd_unordered();
+  if (cmd == F_SETFD) hd_unordered(HD_SHARED_PROCESS); // a child depends on it
+  if (cmd == F_GETFL) hd_shares(HD_SHARED_PROCESS, HD_STATE_DESCRIPTOR_FLAGS, HD_LOOKS_AT, HD_RA);
   if (cmd == F_GETFL || cmd == F_GETFD || cmd == F_SETFD) return (int)hd_errno_result(control(fd, cmd, arg));
   struct hd_thread *t = hd_io_point(HD_OP_FD_CTL, HD_RA, object(fd, hd_file_of(fd)), fd, 0, NULL);
   return (int)finish(t, control(fd, cmd, arg));
@@ -211,6 +213,7 @@ HD_EXPORT int ioctl(int fd, unsigned long request, ...) {
   hd.cur->pend.pc = HD_RA;
   if (hd_reserved_fd(fd)) return (int)hd_errno_result(-EBADF);
   if (request == FIOCLEX || request == FIONCLEX || request == FIONBIO) hd_fd_mode_set();
+  if (request == FIOCLEX || request == FIONCLEX) hd_unordered(HD_SHARED_PROCESS);
   if (request == FIOCLEX || request == FIONCLEX) return (int)hd_errno_result(hd_sys(SYS_fcntl, fd, F_SETFD, request == FIOCLEX));
   if (!f) return (int)hd_errno_result(hd_sys(SYS_ioctl, fd, request, arg));
   int v = 0;

@@ -7,6 +7,7 @@
 #include "core/outcome.h"
 #include "core/program_memory.h"
 #include "core/run.h"
+#include "memory/shared_state.h"
 #include "io/descriptors.h"
 #include "io/socket.h"
 
@@ -109,7 +110,7 @@ static long get_option(int fd, int level, int name, void *value, socklen_t *len)
 #define RETURN(x) return hd_errno_result(x)
 HD_INTERPOSE(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t len), (fd, level, name, value, len)) {
   hd.cur->pend.pc = HD_RA;
-  hd_unordered();
+  hd_unordered(HD_SHARED_PROCESS);
   RETURN((int)set_option(fd, level, name, value, len));
 }
 HD_INTERPOSE(int, getsockopt, (int fd, int level, int name, void *value, socklen_t *len), (fd, level, name, value, len)) {

@@ -20,6 +20,7 @@
 #include "core/registration.h"
 #include "core/run.h"
 #include "memory/heap.h"
+#include "memory/shared_state.h"
 #include "memory/texts.h"
 #include "sync/sync.h"
 #include "io/descriptors.h"
@@ -42,28 +43,24 @@ static struct channel channels[MOST];
 static uint32_t nchannels; // slots that were ever used
 uint8_t hd_stdio_moved;    // descriptors 0, 1, 2 that may lead elsewhere now
 
-// Calls on a stream of libc's are not scheduling points and leave no event, so a search does not enumerate
-// their order. Once several threads make them on one stream, it must not claim to be complete. stdout and
-// stderr do not count: the program cannot see in which order threads write there.
-enum { STREAMS = 64 };
-static struct { const FILE *f; uint32_t user; /* number of the last thread that used it beside others */ } streams[STREAMS];
-static uint32_t nstreams;
-
-static HD_COLD void used(const FILE *f) {
-  if (f->_fileno == 1 || f->_fileno == 2) return;
-  uint32_t i = 0, me = hd.cur->number;
-  while (i < nstreams && streams[i].f != f) i++;
-  if (i == STREAMS || (i < nstreams && streams[i].user != me)) hd.result.notes |= HD_NOTE_UNORDERED;
-  if (i == STREAMS) return;
-  streams[i].f = f, streams[i].user = me;
-  if (i == nstreams) nstreams++;
+// Calls on a stream of libc's are not scheduling points and leave no event. The program cannot see in which order
+// threads print to stdout and stderr, unless it asks for the position or redirects them.
+HD_COLD void hd_stream_used(const void *stream, enum hd_share how, uint64_t pc) {
+  enum { NO_WRITES = 0x8 }; // libc's _flags
+  const FILE *f = stream;
+  int fd = f->_fileno;
+  bool standard = fd == 1 || fd == 2;
+  if (!standard && how == HD_ADDS) how = HD_CHANGES;
+  if (!hd_shares(HD_SHARED_STREAM, (uint64_t)f, how, pc) || standard || fd < 0 || how == HD_LOOKS_AT) return;
+  bool writes = !(f->_flags & NO_WRITES);
+  hd_shares(HD_SHARED_STREAM, hd_kernel_object(fd), writes ? HD_CHANGES : HD_LOOKS_AT, pc);
+  if (writes) hd_shares(HD_SHARED_STREAM, HD_STATE_FILES, HD_ADDS, pc);
 }
 
 static void begin(void) {
   for (uint32_t i = 0; i < nchannels; i++) channels[i].f = NULL;
   nchannels = 0;
   hd_stdio_moved = 0;
-  nstreams = 0;
 }
 
 static struct channel *find(const FILE *f) {
@@ -167,12 +164,12 @@ void hd_stdio_settle(uint64_t pc) {
 }
 
 // ---- calls
-static struct channel *enter(FILE **f, uint64_t pc) {
+static struct channel *enter(FILE **f, enum hd_share how, uint64_t pc) {
   if (!hd_active()) return NULL;
   if (hd_stdio_moved) hd_stdio_settle(pc);
   struct channel *c = nchannels ? find(*f) : NULL;
   if (!c) {
-    if (hd_beside_others() && *f) used(*f);
+    if (hd_beside_others() && *f) hd_stream_used(*f, how, pc);
     return NULL;
   }
   hd_mutex_lock(&c->memory->lock, pc, HD_OP_MUTEX_LOCK, NULL);
@@ -187,13 +184,16 @@ static void leave(struct channel **held) {
   hd_mutex_unlock(&c->memory->lock, c->pc);
   errno = err;
 }
-#define WITH(f) struct channel *held __attribute__((cleanup(leave), unused)) = enter(&(f), HD_RA)
+#define ENTER(f, how) struct channel *held __attribute__((cleanup(leave), unused)) = enter(&(f), how, HD_RA)
+#define WITH(f) ENTER(f, HD_CHANGES)
+#define PRINTS_TO(f) ENTER(f, HD_ADDS)
+#define ASKS(f) ENTER(f, HD_LOOKS_AT)
 
 static void flush_all(uint64_t pc) {
   for (uint32_t i = 0; i < nchannels; i++) {
     FILE *f = channels[i].f;
     if (!f) continue;
-    struct channel *held __attribute__((cleanup(leave), unused)) = enter(&f, pc);
+    struct channel *held __attribute__((cleanup(leave), unused)) = enter(&f, HD_ADDS, pc);
     REAL(fflush)(f);
   }
 }
@@ -204,13 +204,13 @@ void hd_stdio_flush(uint64_t pc) {
 
 HD_EXPORT int fflush(FILE *f) {
   if (!f && hd_active()) hd_stdio_flush(HD_RA);
-  WITH(f);
+  PRINTS_TO(f);
   return REAL(fflush)(f);
 }
 
 bool hd_stdio_close(void *stream, uint64_t pc, int *result) {
   FILE *f = stream;
-  struct channel *c = enter(&f, pc);
+  struct channel *c = enter(&f, HD_ADDS, pc);
   if (!c) return false;
   int flushed = REAL(fflush)(c->f), err = errno;
   hd_mutex_unlock(&c->memory->lock, pc);
@@ -276,35 +276,35 @@ static void read_already(const uint8_t *unused) {
   uint8_t reads __attribute__((cleanup(read_already), unused)) = 0; \
   what
 HD_EXPORT int fputs(const char *s, FILE *f) {
-  WITH(f);
+  PRINTS_TO(f);
   READS(hd_text_seen(s, HD_RA));
   return REAL(fputs)(s, f);
 }
-HD_EXPORT int fputc(int c, FILE *f) { WITH(f); return REAL(fputc)(c, f); }
-HD_EXPORT int putc(int c, FILE *f) { WITH(f); return REAL(fputc)(c, f); }
-HD_EXPORT int _IO_putc(int c, FILE *f) { WITH(f); return REAL(fputc)(c, f); }
-HD_EXPORT int putchar(int c) { FILE *f = stdout; WITH(f); return REAL(fputc)(c, f); }
+HD_EXPORT int fputc(int c, FILE *f) { PRINTS_TO(f); return REAL(fputc)(c, f); }
+HD_EXPORT int putc(int c, FILE *f) { PRINTS_TO(f); return REAL(fputc)(c, f); }
+HD_EXPORT int _IO_putc(int c, FILE *f) { PRINTS_TO(f); return REAL(fputc)(c, f); }
+HD_EXPORT int putchar(int c) { FILE *f = stdout; PRINTS_TO(f); return REAL(fputc)(c, f); }
 HD_EXPORT size_t fwrite(const void *p, size_t size, size_t n, FILE *f) {
-  WITH(f);
+  PRINTS_TO(f);
   READS(hd_bytes_seen(p, size * n, HD_RA));
   return REAL(fwrite)(p, size, n, f);
 }
 HD_EXPORT int puts(const char *s) {
   FILE *f = stdout;
-  WITH(f);
+  PRINTS_TO(f);
   READS(hd_text_seen(s, HD_RA));
   if (!held) return REAL(puts)(s);
   return REAL(fputs)(s, f) < 0 || REAL(fputc)('\n', f) < 0 ? EOF : 1;
 }
-HD_EXPORT void perror(const char *s) { FILE *f = stderr; WITH(f); REAL(perror)(s); }
-HD_EXPORT int vfprintf(FILE *f, const char *fmt, va_list ap) { WITH(f); READS(hd_printed(fmt, ap, HD_RA)); return REAL(vfprintf)(f, fmt, ap); }
-HD_EXPORT int vprintf(const char *fmt, va_list ap) { FILE *f = stdout; WITH(f); READS(hd_printed(fmt, ap, HD_RA)); return REAL(vfprintf)(f, fmt, ap); }
-HD_EXPORT int __vfprintf_chk(FILE *f, int flag, const char *fmt, va_list ap) { WITH(f); READS(hd_printed(fmt, ap, HD_RA)); return REAL(__vfprintf_chk)(f, flag, fmt, ap); }
-HD_EXPORT int __vprintf_chk(int flag, const char *fmt, va_list ap) { FILE *f = stdout; WITH(f); READS(hd_printed(fmt, ap, HD_RA)); return REAL(__vfprintf_chk)(f, flag, fmt, ap); }
+HD_EXPORT void perror(const char *s) { FILE *f = stderr; PRINTS_TO(f); REAL(perror)(s); }
+HD_EXPORT int vfprintf(FILE *f, const char *fmt, va_list ap) { PRINTS_TO(f); READS(hd_printed(fmt, ap, HD_RA)); return REAL(vfprintf)(f, fmt, ap); }
+HD_EXPORT int vprintf(const char *fmt, va_list ap) { FILE *f = stdout; PRINTS_TO(f); READS(hd_printed(fmt, ap, HD_RA)); return REAL(vfprintf)(f, fmt, ap); }
+HD_EXPORT int __vfprintf_chk(FILE *f, int flag, const char *fmt, va_list ap) { PRINTS_TO(f); READS(hd_printed(fmt, ap, HD_RA)); return REAL(__vfprintf_chk)(f, flag, fmt, ap); }
+HD_EXPORT int __vprintf_chk(int flag, const char *fmt, va_list ap) { FILE *f = stdout; PRINTS_TO(f); READS(hd_printed(fmt, ap, HD_RA)); return REAL(__vfprintf_chk)(f, flag, fmt, ap); }
 #define PRINT(call) \
   va_list ap; \
   va_start(ap, fmt); \
-  WITH(f); \
+  PRINTS_TO(f); \
   READS(hd_printed(fmt, ap, HD_RA)); \
   int r = call; \
   va_end(ap); \
@@ -367,8 +367,19 @@ HD_EXPORT int __isoc99_fscanf(FILE *f, const char *fmt, ...) { SCAN(); }
 HD_EXPORT int __isoc99_scanf(const char *fmt, ...) { FILE *f = stdin; SCAN(); }
 
 // ---- what is asked of a stream
-HD_EXPORT int feof(FILE *f) { WITH(f); return REAL(feof)(f); }
-HD_EXPORT int ferror(FILE *f) { WITH(f); return REAL(ferror)(f); }
+HD_EXPORT int feof(FILE *f) { ASKS(f); return REAL(feof)(f); }
+HD_EXPORT int ferror(FILE *f) { ASKS(f); return REAL(ferror)(f); }
+HD_EXPORT long ftell(FILE *f) { ASKS(f); return REAL(ftell)(f); }
+HD_EXPORT off_t ftello(FILE *f) { ASKS(f); return REAL(ftello)(f); }
+HD_EXPORT off64_t ftello64(FILE *f) { ASKS(f); return REAL(ftello64)(f); }
+HD_EXPORT int fgetpos(FILE *f, fpos_t *at) { ASKS(f); return REAL(fgetpos)(f, at); }
+HD_EXPORT int fgetpos64(FILE *f, fpos64_t *at) { ASKS(f); return REAL(fgetpos64)(f, at); }
+HD_EXPORT int fseek(FILE *f, long to, int from) { WITH(f); return REAL(fseek)(f, to, from); }
+HD_EXPORT int fseeko(FILE *f, off_t to, int from) { WITH(f); return REAL(fseeko)(f, to, from); }
+HD_EXPORT int fseeko64(FILE *f, off64_t to, int from) { WITH(f); return REAL(fseeko64)(f, to, from); }
+HD_EXPORT void rewind(FILE *f) { WITH(f); REAL(rewind)(f); }
+HD_EXPORT int fsetpos(FILE *f, const fpos_t *at) { WITH(f); return REAL(fsetpos)(f, at); }
+HD_EXPORT int fsetpos64(FILE *f, const fpos64_t *at) { WITH(f); return REAL(fsetpos64)(f, at); }
 HD_EXPORT void clearerr(FILE *f) { WITH(f); REAL(clearerr)(f); }
 HD_EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) { WITH(f); return REAL(setvbuf)(f, buf, mode, size); }
 HD_EXPORT void setbuf(FILE *f, char *buf) { WITH(f); REAL(setvbuf)(f, buf, buf ? _IOFBF : _IONBF, BUFSIZ); }

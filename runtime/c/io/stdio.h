@@ -2,11 +2,13 @@
 #ifndef HD_IO_STDIO_H
 #define HD_IO_STDIO_H
 #include "core/registration.h"
+#include "memory/shared_state.h"
 
 extern uint8_t hd_stdio_moved;          // descriptors 0, 1, 2 (bits) that may lead elsewhere now
 void hd_stdio_settle(uint64_t pc);      // makes stdin, stdout and stderr follow them
 void hd_stdio_flush(uint64_t pc);
 bool hd_stdio_modelled(const void *f);  // its writes call the runtime
+void hd_stream_used(const void *f, enum hd_share how, uint64_t pc); // by a thread beside others; a stream of libc's
 bool hd_stdio_close(void *f, uint64_t pc, int *result); // fclose; false: it is libc's
 // A stream over the kernel's descriptor fd, whose other end a child process has. wait lets the
 // child print n bytes, or end.

@@ -2,7 +2,6 @@
 // Annotations tell a detector about synchronisation that it cannot see, for instance in a library
 // without access hooks. Those that order threads do so here, too. None is a scheduling point, because
 // heddle sees the system calls that implement the waiting.
-#include <stdlib.h>
 #include "core/run.h"
 #include "core/sched.h"
 
@@ -69,8 +68,3 @@ HD_EXPORT void *__tsan_external_register_tag(const char *name) { (void)name; ret
 HD_EXPORT int RunningOnValgrind(void) { return 0; }
 HD_EXPORT double ValgrindSlowdown(void) { return 1; }
 HD_EXPORT const char *ThreadSanitizerQuery(const char *what) { (void)what; return ""; }
-
-// The linker resolves this, and sigsetjmp, to the sanitizer's library instead of the static part of
-// libc.
-extern int __cxa_atexit(void (*)(void *), void *, void *);
-HD_EXPORT int atexit(void (*fn)(void)) { return __cxa_atexit((void (*)(void *))(void *)fn, NULL, NULL); }

@@ -17,6 +17,7 @@
 #include "core/sched.h"
 #include "memory/heap.h"
 #include "memory/mappings.h"
+#include "memory/shared_state.h"
 
 enum { MAX_MAPS = 4096 };
 static struct { uintptr_t lo, hi; } made[MAX_MAPS];
@@ -47,7 +48,7 @@ HD_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t 
       shared_early[nshared_early++] = (uintptr_t)p;
   } else {
     hd.cur->pend.pc = HD_RA;
-    if (flags & (MAP_SHARED | MAP_FIXED)) hd_unordered();
+    if (flags & (MAP_SHARED | MAP_FIXED)) hd_unordered(HD_SHARED_PROCESS);
     if (flags & MAP_SHARED && prot & PROT_WRITE) hd_require_isolation(HD_ISOLATION_FORK, "mmap of shared writable memory");
     if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
       uintptr_t lo = (uintptr_t)addr, hi = lo + len;

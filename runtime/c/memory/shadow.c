@@ -112,15 +112,22 @@ static uint32_t *source_table; // 1 + number, open addressing by key
 static uint32_t source_slots;
 
 // ---- sets
-enum kind { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, LIFETIME /* it begins or ends that of an object */, ALLOCATION };
+enum kind {
+  PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, LIFETIME /* it begins or ends that of an object */, ALLOCATION,
+  CALL, // + enum hd_share: a call that is not a scheduling point
+};
+enum { LOOKS = 1 << (CALL + HD_LOOKS_AT), ADDS = 1 << (CALL + HD_ADDS), CHANGES = 1 << (CALL + HD_CHANGES) };
 enum { READS = 1 << PLAIN_READ | 1 << ATOMIC_READ, WRITES = 1 << PLAIN_WRITE | 1 << LIFETIME | 1 << ALLOCATION, ATOMIC_WRITES = 1 << ATOMIC_WRITE };
-static const uint8_t conflicts[] = { // sets of kinds, as bits
+static const uint16_t conflicts[] = { // sets of kinds, as bits
   [PLAIN_READ] = WRITES | ATOMIC_WRITES,
   [PLAIN_WRITE] = READS | WRITES | ATOMIC_WRITES,
   [ATOMIC_READ] = WRITES,
   [ATOMIC_WRITE] = 1 << PLAIN_READ | WRITES,
   [LIFETIME] = READS | WRITES | ATOMIC_WRITES,
   [ALLOCATION] = READS | WRITES | ATOMIC_WRITES,
+  [CALL + HD_LOOKS_AT] = ADDS | CHANGES,
+  [CALL + HD_ADDS] = LOOKS | CHANGES,
+  [CALL + HD_CHANGES] = LOOKS | ADDS | CHANGES,
 };
 
 // An access that later accesses can race with.
@@ -449,6 +456,10 @@ static uint32_t bytes_in_common(const struct record *old, const struct record *r
 }
 
 static HD_COLD void report(struct hd_thread *t, const struct record *old, const struct record *r, uint64_t granule, bool handler) {
+  if (r->kind >= CALL) { // not a race: libc or the kernel makes such calls atomic
+    hd.result.notes |= HD_NOTE_UNORDERED << (granule >> HD_SHARED_SHIFT & 7);
+    return;
+  }
   if (reported(old->source, r->source, handler)) return;
   uint32_t common = bytes_in_common(old, r), first = (uint32_t)__builtin_ctz(common);
   const struct record *sides[] = { old, r };
@@ -717,6 +728,10 @@ void hd_shadow_lifetime(struct hd_thread *t, uint64_t object, bool bound, const 
   happened = NULL;
 }
 
+void hd_shadow_call(struct hd_thread *t, uint64_t object, enum hd_share how, uint64_t pc) {
+  access(t, object, 1, HD_OP_NONE, pc, CALL + how, false);
+}
+
 // Makes pages of a leaf whole, with this set.
 static void make_whole(uint32_t *leaf, uint32_t *page, uint32_t *last, uint32_t number) {
   uint32_t live = 0;
@@ -780,7 +795,7 @@ uint64_t hd_shadow_report(void) {
   uint32_t n = 0;
   uint64_t all = 0;
   for (uint32_t i = 0; i < nsources; i++) {
-    if (hd_meanings[sources[i].op].life || sources[i].op == HD_OP_MALLOC) continue;
+    if (hd_meanings[sources[i].op].life || sources[i].op == HD_OP_MALLOC || sources[i].op == HD_OP_NONE) continue;
     all += sources[i].count;
     if (sources[i].op < HD_OP_READ || sources[i].op > HD_OP_WRITE_RANGE) continue;
     block[n++] = (struct hd_profile){ .pc = hd_name(sources[i].pc), .count = sources[i].count };

@@ -30,6 +30,7 @@
 #define HD_MEMORY_SHADOW_H
 #include "core/run.h"
 #include "memory/order.h"
+#include "memory/shared_state.h"
 
 enum {
   HD_GRANULE_BITS = 3,
@@ -122,6 +123,8 @@ void hd_shadow_atomic(struct hd_thread *t, int32_t result);
 // The pending operation begins or ends the lifetime of object (bound), or uses it. before is what happened
 // before it.
 void hd_shadow_lifetime(struct hd_thread *t, uint64_t object, bool bound, const struct hd_clock *before);
+// t makes a call on an object of shared_state.h.
+void hd_shadow_call(struct hd_thread *t, uint64_t object, enum hd_share how, uint64_t pc);
 void hd_shadow_reset(uint64_t addr, uint64_t size);  // forgets accesses to this memory, whose contents are new
 // The same, and t's allocation of the memory at pc counts as a write of it, or of its first HD_ALLOCATED bytes.
 #define HD_ALLOCATED (64ull << 20)

@@ -10,6 +10,7 @@
 #include "core/libc.h"
 #include "core/run.h"
 #include "memory/access.h"
+#include "memory/shared_state.h"
 #include "memory/texts.h"
 
 #define ALL ((size_t)-1)
@@ -299,6 +300,7 @@ HD_INTERPOSE(char *, strtok_r, (char *s, const char *separators, char **rest), (
 // Where libc goes on is not known before.
 HD_INTERPOSE(char *, strtok, (char *s, const char *separators), (s, separators)) {
   hd.cur->pend.pc = HD_RA;
+  hd_shares(HD_SHARED_LIBC, HD_STATE_TOKENS, HD_CHANGES, HD_RA);
   if (s) reads_token(s, separators, HD_RA);
   else hd_text_read(separators, ALL, HD_RA);
   hd_text_done();

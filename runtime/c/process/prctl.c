@@ -66,7 +66,7 @@ static long kernels(int number, const unsigned long a[4], const char *name) {
   struct hd_named n;
   unsigned long first = a[0];
   if (o->how != QUERY) hd_require_isolation(HD_ISOLATION_FORK, o->name);
-  if (o->how == PROCESS) hd_unordered();
+  if (o->how == PROCESS) hd_unordered(HD_SHARED_PROCESS);
   if (o->how == KERNEL_THREAD && !hd_threads_real && !hd_only_thread())
     hd_unsupported(hd_text("%s beside other threads, which keep their own (--threads can carry it)", name));
   if (number == PR_SET_PTRACER && first != 0 && first != PR_SET_PTRACER_ANY) {
@@ -88,8 +88,8 @@ static long control(int number, const unsigned long a[4]) {
       if (!name[i]) break;
     }
     name[sizeof name - 1] = 0; // longer names are cut off
-    return -hd_name_set(t, name);
-  case PR_GET_NAME: return -hd_name_get(t, (char *)a[0], sizeof name);
+    return -hd_name_set(t, name, t->pend.pc);
+  case PR_GET_NAME: return -hd_name_get(t, (char *)a[0], sizeof name, t->pend.pc);
   case PR_SET_TIMERSLACK:
     t->attributes.slack = (long)a[0] <= 0 ? t->attributes.default_slack : a[0];
     return 0;

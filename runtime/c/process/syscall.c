@@ -187,9 +187,11 @@ long hd_system_call(long n, const long a[6], uint64_t pc, bool instruction) {
   case SYS_fchdir: return fchdir(I(0));
   case SYS_umask: return (long)umask((mode_t)a[0]);
   // queries and memory barriers
+  case SYS_fstat: return fstat(I(0), P(1));
+  case SYS_ftruncate: return ftruncate(I(0), a[1]);
+  case SYS_getrlimit: return getrlimit((enum __rlimit_resource)a[0], P(1));
   case SYS_membarrier: case SYS_uname: case SYS_sysinfo: case SYS_getuid: case SYS_geteuid: case SYS_getgid: case SYS_getegid:
-  case SYS_fstat: case SYS_getcwd: case SYS_getdents64: case SYS_fsync: case SYS_fdatasync: case SYS_ftruncate:
-  case SYS_madvise: case SYS_mincore: case SYS_getrlimit:
+  case SYS_getcwd: case SYS_getdents64: case SYS_fsync: case SYS_fdatasync: case SYS_madvise: case SYS_mincore:
     return hd_errno_result(hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]));
   }
   if (instruction) refuse("the system call number %ld made by an instruction in %s", n, hd_module_name(pc));

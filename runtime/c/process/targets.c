@@ -7,6 +7,7 @@
 #include "core/outcome.h"
 #include "core/run.h"
 #include "memory/heap.h"
+#include "memory/shared_state.h"
 #include "threads/threads.h"
 
 static bool process_of(int pid, const char *what, uint64_t pc, long *to) {
@@ -25,6 +26,7 @@ static void limits(enum __rlimit_resource resource, const char *what) {
 HD_INTERPOSE(int, prlimit, (pid_t pid, enum __rlimit_resource resource, const struct rlimit *new, struct rlimit *old), (pid, resource, new, old)) {
   long to;
   if (!process_of(pid, "prlimit", HD_RA, &to)) return (int)hd_errno_result(-ESRCH);
+  hd_shares(HD_SHARED_PROCESS, HD_STATE_LIMITS, new ? HD_CHANGES : HD_LOOKS_AT, HD_RA);
   if (new) limits(resource, "prlimit");
   return (int)hd_errno_result(hd_sys4(SYS_prlimit64, to, resource, new, old));
 }
@@ -32,10 +34,17 @@ HD_EXPORT int prlimit64(pid_t, enum __rlimit_resource, const struct rlimit64 *, 
 
 HD_INTERPOSE_CONTROLLED(int, setrlimit, (enum __rlimit_resource resource, const struct rlimit *new), (resource, new)) {
   if (hd_active()) hd.cur->pend.pc = HD_RA;
+  hd_shares(HD_SHARED_PROCESS, HD_STATE_LIMITS, HD_CHANGES, HD_RA);
   limits(resource, "setrlimit");
   return REAL(setrlimit)(resource, new);
 }
 HD_EXPORT int setrlimit64(enum __rlimit_resource, const struct rlimit64 *) __attribute__((alias("setrlimit")));
+
+HD_INTERPOSE_CONTROLLED(int, getrlimit, (enum __rlimit_resource resource, struct rlimit *now), (resource, now)) {
+  hd_shares(HD_SHARED_PROCESS, HD_STATE_LIMITS, HD_LOOKS_AT, HD_RA);
+  return REAL(getrlimit)(resource, now);
+}
+HD_EXPORT int getrlimit64(enum __rlimit_resource, struct rlimit64 *) __attribute__((alias("getrlimit")));
 
 HD_INTERPOSE(ssize_t, process_vm_readv, (pid_t pid, const struct iovec *local, unsigned long n, const struct iovec *remote, unsigned long m, unsigned long flags), (pid, local, n, remote, m, flags)) {
   long to;

@@ -12,6 +12,7 @@
 #include "core/outcome.h"
 #include "core/rings.h"
 #include "core/run.h"
+#include "memory/shared_state.h"
 #include "signals/signals.h"
 
 enum {
@@ -43,6 +44,7 @@ bool hd_timestamp(ucontext_t *c) {
   uint8_t code[3] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)hd_word_at(pc + 2, 1) };
   uint64_t size = hd_timestamp_size(code), vdso = getauxval(AT_SYSINFO_EHDR), now;
   if (!size) return false;
+  if (hd_mode == HD_ACTIVE) hd_unordered(HD_SHARED_CLOCK);
   if (hd_mode == HD_ACTIVE && pc - vdso >= VDSO_SIZE) now = START + (hd.vtime += PER_READ) * PER_NS;
   else now = real();
   hd_context_timestamp(c, size, now);

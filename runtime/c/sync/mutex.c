@@ -19,6 +19,7 @@
 #include "core/threads.h"
 #include "core/virtual_time.h"
 #include "memory/access.h"
+#include "memory/shared_state.h"
 #include "sync/sync.h"
 
 enum { DESTROYED = -1, ROBUST = 16, PRIO_PROTECT = 64, CEILING_SHIFT = 19, LOCKED = (1 << CEILING_SHIFT) - 1 };
@@ -282,6 +283,7 @@ static int set_ceiling(void *p, int ceiling, int *old, uint64_t pc) {
   int r = hd_mutex_lock(p, pc, HD_OP_MUTEX_LOCK, NULL);
   if (r && r != EOWNERDEAD) return r;
   int was = (int)((uint32_t)m->lock >> CEILING_SHIFT);
+  hd_shares(HD_SHARED_THREAD, (uint64_t)p, HD_CHANGES, pc);
   m->lock = (m->lock & LOCKED) | ceiling << CEILING_SHIFT;
   hd_mutex_unlock(p, pc);
   if (old) hd_to_program(old, &was, sizeof was);
@@ -290,6 +292,11 @@ static int set_ceiling(void *p, int ceiling, int *old, uint64_t pc) {
 
 HD_INTERPOSE(int, pthread_mutex_setprioceiling, (pthread_mutex_t *m, int ceiling, int *old), (m, ceiling, old)) {
   return set_ceiling(m, ceiling, old, HD_RA);
+}
+
+HD_INTERPOSE(int, pthread_mutex_getprioceiling, (const pthread_mutex_t *m, int *ceiling), (m, ceiling)) {
+  hd_shares(HD_SHARED_THREAD, (uint64_t)m, HD_LOOKS_AT, HD_RA);
+  return REAL(pthread_mutex_getprioceiling)(m, ceiling);
 }
 
 // ---- for the scheduler

@@ -36,11 +36,17 @@ struct hd_thread *hd_thread_valid(uintptr_t id, uint64_t pc) {
   return u;
 }
 
+// What threads set and ask of one another is no scheduling point.
+void hd_attribute_used(const struct hd_thread *u, enum hd_attribute what, enum hd_share how, uint64_t pc) {
+  hd_shares(HD_SHARED_THREAD, hd_mix(u->name, what), how, pc);
+}
+
 // ---- names. The last byte distinguishes an empty name from an unset one.
 static char name_at_main[16];
 static bool renamed; // the kernel's name is not name_at_main
 
-HD_PROGACCESS int hd_name_set(struct hd_thread *u, const char *name) {
+HD_PROGACCESS int hd_name_set(struct hd_thread *u, const char *name, uint64_t pc) {
+  hd_attribute_used(u, HD_ATTRIBUTE_NAME, HD_CHANGES, pc);
   uint64_t n = hd_strlen(name);
   if (n >= sizeof u->attributes.label) return ERANGE;
   hd_fill(u->attributes.label, 0, sizeof u->attributes.label);
@@ -57,7 +63,8 @@ static const char *name_of(const struct hd_thread *u) {
   return u->attributes.label[0] || u->attributes.label[sizeof u->attributes.label - 1] ? u->attributes.label : name_at_main;
 }
 
-HD_PROGACCESS int hd_name_get(const struct hd_thread *u, char *buf, size_t size) {
+HD_PROGACCESS int hd_name_get(const struct hd_thread *u, char *buf, size_t size, uint64_t pc) {
+  hd_attribute_used(u, HD_ATTRIBUTE_NAME, HD_LOOKS_AT, pc);
   if (size < sizeof u->attributes.label) return ERANGE;
   hd_fill(buf, 0, sizeof u->attributes.label);
   hd_copy(buf, name_of(u), sizeof u->attributes.label - 1);
@@ -74,13 +81,14 @@ static void report(struct hd_result *r) {
 }
 const struct hd_registration hd_names = { .save = save, .report = report };
 
-HD_INTERPOSE(int, pthread_setname_np, (pthread_t id, const char *name), (id, name)) { return hd_name_set(hd_thread_valid(id, HD_RA), name); }
+HD_INTERPOSE(int, pthread_setname_np, (pthread_t id, const char *name), (id, name)) { return hd_name_set(hd_thread_valid(id, HD_RA), name, HD_RA); }
 HD_INTERPOSE(int, pthread_getname_np, (pthread_t id, char *buf, size_t size), (id, buf, size)) {
-  return hd_name_get(hd_thread_valid(id, HD_RA), buf, size);
+  return hd_name_get(hd_thread_valid(id, HD_RA), buf, size, HD_RA);
 }
 
 // ---- processors
-static HD_PROGACCESS int set_cpus(struct hd_thread *u, size_t size, const void *set) {
+static HD_PROGACCESS int set_cpus(struct hd_thread *u, size_t size, const void *set, uint64_t pc) {
+  hd_attribute_used(u, HD_ATTRIBUTE_PROCESSORS, HD_CHANGES, pc);
   if (size > sizeof u->attributes.cpus) size = sizeof u->attributes.cpus;
   uint64_t asked[16] = { 0 }, any = 0;
   hd_copy(asked, set, size);
@@ -90,7 +98,8 @@ static HD_PROGACCESS int set_cpus(struct hd_thread *u, size_t size, const void *
   return 0;
 }
 
-static HD_PROGACCESS int get_cpus(const struct hd_thread *u, size_t size, void *set) {
+static HD_PROGACCESS int get_cpus(const struct hd_thread *u, size_t size, void *set, uint64_t pc) {
+  if (u) hd_attribute_used(u, HD_ATTRIBUTE_PROCESSORS, HD_LOOKS_AT, pc);
   uint64_t cpus[16] = { 0 }, any = 0;
   for (int i = 0; u && i < 16; i++) any |= u->attributes.cpus[i];
   if (any) hd_copy(cpus, u->attributes.cpus, sizeof cpus);
@@ -103,11 +112,11 @@ static HD_PROGACCESS int get_cpus(const struct hd_thread *u, size_t size, void *
 }
 
 HD_INTERPOSE(int, pthread_setaffinity_np, (pthread_t id, size_t size, const cpu_set_t *set), (id, size, set)) {
-  return set_cpus(hd_thread_valid(id, HD_RA), size, set);
+  return set_cpus(hd_thread_valid(id, HD_RA), size, set, HD_RA);
 }
 // Libraries count the processors in their constructors, to decide how many threads they start.
 HD_INTERPOSE_WHILE(hd_machine_is_modelled(), int, pthread_getaffinity_np, (pthread_t id, size_t size, cpu_set_t *set), (id, size, set)) {
-  return get_cpus(hd_active() ? hd_thread_valid(id, HD_RA) : NULL, size, set);
+  return get_cpus(hd_active() ? hd_thread_valid(id, HD_RA) : NULL, size, set, HD_RA);
 }
 
 static int failed(int err) {
@@ -119,13 +128,13 @@ static int failed(int err) {
 HD_INTERPOSE(int, sched_setaffinity, (pid_t pid, size_t size, const cpu_set_t *set), (pid, size, set)) {
   struct hd_named n;
   if (!hd_named(pid, "sched_setaffinity", HD_RA, &n)) return failed(ESRCH);
-  return n.thread ? failed(set_cpus(n.thread, size, set)) : (int)hd_errno_result(hd_sys(SYS_sched_setaffinity, n.process, size, set));
+  return n.thread ? failed(set_cpus(n.thread, size, set, HD_RA)) : (int)hd_errno_result(hd_sys(SYS_sched_setaffinity, n.process, size, set));
 }
 HD_INTERPOSE_WHILE(hd_machine_is_modelled(), int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set), (pid, size, set)) {
   struct hd_named n;
-  if (!hd_active()) return failed(get_cpus(NULL, size, set));
+  if (!hd_active()) return failed(get_cpus(NULL, size, set, HD_RA));
   if (!hd_named(pid, "sched_getaffinity", HD_RA, &n)) return failed(ESRCH);
-  return n.thread ? failed(get_cpus(n.thread, size, set)) : REAL(sched_getaffinity)((pid_t)n.process, size, set);
+  return n.thread ? failed(get_cpus(n.thread, size, set, HD_RA)) : REAL(sched_getaffinity)((pid_t)n.process, size, set);
 }
 
 // There is one virtual clock for all.
@@ -153,6 +162,8 @@ HD_INTERPOSE(int, pthread_getattr_np, (pthread_t id, pthread_attr_t *attr), (id,
   struct hd_thread *u = hd_thread_valid(id, HD_RA);
   int err = u->index == 0 && hd_main_stack ? main_attributes(attr) : REAL(pthread_getattr_np)(id, attr); // of its host, whose stack it has
   if (err) return err;
+  hd_attribute_used(u, HD_ATTRIBUTE_PRIORITY, HD_LOOKS_AT, HD_RA);
+  hd_attribute_used(u, HD_ATTRIBUTE_DETACHED, HD_LOOKS_AT, HD_RA);
   struct sched_param p = { .sched_priority = u->attributes.priority };
   pthread_attr_setdetachstate(attr, u->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
   if (u->index) pthread_attr_setstack(attr, (void *)(hd_stack_hi(u) - u->stack.size), u->stack.size);

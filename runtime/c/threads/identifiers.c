@@ -40,7 +40,10 @@ bool hd_named(int id, const char *what, uint64_t pc, struct hd_named *to) {
 }
 
 HD_EXPORT pid_t getpid(void) { return hd_active() ? hd_pid() : (pid_t)hd_sys(SYS_getpid, 0, 0, 0); }
-HD_EXPORT pid_t gettid(void) { return hd_active() ? hd_pid() + (pid_t)hd.cur->number : (pid_t)hd_sys(SYS_gettid, 0, 0, 0); }
+HD_EXPORT pid_t gettid(void) {
+  hd_shares(HD_SHARED_THREAD, HD_STATE_THREAD_NUMBERS, HD_LOOKS_AT, HD_RA);
+  return hd_active() ? hd_pid() + (pid_t)hd.cur->number : (pid_t)hd_sys(SYS_gettid, 0, 0, 0);
+}
 HD_EXPORT pid_t getppid(void) { return hd_active() ? hd_pid() - 1 : (pid_t)hd_sys(SYS_getppid, 0, 0, 0); }
 HD_EXPORT pid_t getpgrp(void) { return hd_active() ? hd_pid() : (pid_t)hd_sys(SYS_getpgid, 0, 0, 0); }
 

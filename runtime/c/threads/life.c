@@ -129,6 +129,7 @@ HD_ON_SIDE_STACK(struct hd_thread *, hd_spawn, (struct hd_thread *t, void *(*ent
   u->entry = entry;
   u->arg = arg;
   u->detached = detached;
+  if (t->number) hd_shares(HD_SHARED_THREAD, HD_STATE_THREAD_NUMBERS, HD_ADDS, t->pend.pc); // main's order is fixed
   hd_thread_inherits(u, t);
   hd.unjoined++;
   hd_fiber_start(u, u->host->sp, hd_thread_main);
@@ -290,6 +291,7 @@ int hd_thread_detach(uintptr_t id, uint64_t pc) {
   u->referred--;
   if (u->joined) hd_misuse(pc, id, "detach of a thread that was joined already");
   if (u->detached) { hd_commit(t, u->number, EINVAL); return EINVAL; }
+  hd_attribute_used(u, HD_ATTRIBUTE_DETACHED, HD_CHANGES, pc);
   u->detached = true;
   hd_commit(t, u->number, 0);
   hd_update((uint64_t)u);

@@ -100,10 +100,10 @@ static bool suits(int policy, int priority) {
   return false;
 }
 
-static int set_sched(struct hd_thread *u, int policy, int priority) {
+static int set_sched(struct hd_thread *u, int policy, int priority, uint64_t pc) {
   if (!suits(policy, priority)) return EINVAL;
   if (!may_set(u, policy, priority)) return EPERM;
-  if (u != hd.cur) hd_unordered();
+  hd_attribute_used(u, HD_ATTRIBUTE_PRIORITY, HD_CHANGES, pc);
   u->attributes.policy = policy;
   u->attributes.priority = priority;
   return 0;
@@ -111,7 +111,13 @@ static int set_sched(struct hd_thread *u, int policy, int priority) {
 
 static HD_PROGACCESS int priority_in(const struct sched_param *p) { return p->sched_priority; }
 
-static HD_PROGACCESS int get_sched(const struct hd_thread *u, int *policy, struct sched_param *p) {
+static int policy_of(const struct hd_thread *u, uint64_t pc) {
+  hd_attribute_used(u, HD_ATTRIBUTE_PRIORITY, HD_LOOKS_AT, pc);
+  return u->attributes.policy;
+}
+
+static HD_PROGACCESS int get_sched(const struct hd_thread *u, int *policy, struct sched_param *p, uint64_t pc) {
+  hd_attribute_used(u, HD_ATTRIBUTE_PRIORITY, HD_LOOKS_AT, pc);
   if (policy) *policy = u->attributes.policy;
   p->sched_priority = u->attributes.priority;
   return 0;
@@ -119,14 +125,14 @@ static HD_PROGACCESS int get_sched(const struct hd_thread *u, int *policy, struc
 
 HD_INTERPOSE(int, pthread_setschedparam, (pthread_t id, int policy, const struct sched_param *p), (id, policy, p)) {
   struct hd_thread *u = hd_thread_valid(id, HD_RA);
-  return set_sched(u, policy, priority_in(p));
+  return set_sched(u, policy, priority_in(p), HD_RA);
 }
 HD_INTERPOSE(int, pthread_getschedparam, (pthread_t id, int *policy, struct sched_param *p), (id, policy, p)) {
-  return get_sched(hd_thread_valid(id, HD_RA), policy, p);
+  return get_sched(hd_thread_valid(id, HD_RA), policy, p, HD_RA);
 }
 HD_INTERPOSE(int, pthread_setschedprio, (pthread_t id, int priority), (id, priority)) {
   struct hd_thread *u = hd_thread_valid(id, HD_RA);
-  return set_sched(u, u->attributes.policy, priority);
+  return set_sched(u, policy_of(u, HD_RA), priority, HD_RA);
 }
 
 static int result(long r) { return (int)hd_errno_result(r); }
@@ -135,30 +141,30 @@ HD_INTERPOSE(int, sched_setscheduler, (pid_t pid, int policy, const struct sched
   struct hd_named n;
   if (pid < 0 || !p) return result(-EINVAL);
   if (!hd_named(pid, "sched_setscheduler", HD_RA, &n)) return result(-ESRCH);
-  return result(n.thread ? -set_sched(n.thread, policy, priority_in(p)) : hd_sys(SYS_sched_setscheduler, n.process, policy, p));
+  return result(n.thread ? -set_sched(n.thread, policy, priority_in(p), HD_RA) : hd_sys(SYS_sched_setscheduler, n.process, policy, p));
 }
 HD_INTERPOSE(int, sched_getscheduler, (pid_t pid), (pid)) {
   struct hd_named n;
   if (pid < 0) return result(-EINVAL);
   if (!hd_named(pid, "sched_getscheduler", HD_RA, &n)) return result(-ESRCH);
-  return result(n.thread ? n.thread->attributes.policy : hd_sys(SYS_sched_getscheduler, n.process, 0, 0));
+  return result(n.thread ? policy_of(n.thread, HD_RA) : hd_sys(SYS_sched_getscheduler, n.process, 0, 0));
 }
 HD_INTERPOSE(int, sched_setparam, (pid_t pid, const struct sched_param *p), (pid, p)) {
   struct hd_named n;
   if (pid < 0 || !p) return result(-EINVAL);
   if (!hd_named(pid, "sched_setparam", HD_RA, &n)) return result(-ESRCH);
-  return result(n.thread ? -set_sched(n.thread, n.thread->attributes.policy, priority_in(p)) : hd_sys(SYS_sched_setparam, n.process, p, 0));
+  return result(n.thread ? -set_sched(n.thread, policy_of(n.thread, HD_RA), priority_in(p), HD_RA) : hd_sys(SYS_sched_setparam, n.process, p, 0));
 }
 HD_INTERPOSE(int, sched_getparam, (pid_t pid, struct sched_param *p), (pid, p)) {
   struct hd_named n;
   if (pid < 0 || !p) return result(-EINVAL);
   if (!hd_named(pid, "sched_getparam", HD_RA, &n)) return result(-ESRCH);
-  return result(n.thread ? get_sched(n.thread, NULL, p) : hd_sys(SYS_sched_getparam, n.process, p, 0));
+  return result(n.thread ? get_sched(n.thread, NULL, p, HD_RA) : hd_sys(SYS_sched_getparam, n.process, p, 0));
 }
 
-static HD_PROGACCESS int interval(const struct hd_thread *u, struct timespec *t) {
+static HD_PROGACCESS int interval(int policy, struct timespec *t) {
   enum { RR = 100000000, FAIR = 4000000 }; // ns; Linux's defaults
-  int policy = u->attributes.policy & ~SCHED_RESET_ON_FORK;
+  policy &= ~SCHED_RESET_ON_FORK;
   t->tv_sec = 0;
   t->tv_nsec = policy == SCHED_RR ? RR : policy == SCHED_FIFO ? 0 : FAIR;
   return 0;
@@ -167,15 +173,20 @@ HD_INTERPOSE(int, sched_rr_get_interval, (pid_t pid, struct timespec *t), (pid, 
   struct hd_named n;
   if (pid < 0) return result(-EINVAL);
   if (!hd_named(pid, "sched_rr_get_interval", HD_RA, &n)) return result(-ESRCH);
-  return result(n.thread ? interval(n.thread, t) : hd_sys(SYS_sched_rr_get_interval, n.process, t, 0));
+  return result(n.thread ? interval(policy_of(n.thread, HD_RA), t) : hd_sys(SYS_sched_rr_get_interval, n.process, t, 0));
 }
 
 // ---- nice values
-static long set_nice(struct hd_thread *u, int nice) {
+static long set_nice(struct hd_thread *u, int nice, uint64_t pc) {
   if (nice < u->attributes.nice && !limit_permits(nice) && !capable()) return -EACCES;
-  if (u != hd.cur) hd_unordered();
+  hd_attribute_used(u, HD_ATTRIBUTE_NICE, HD_CHANGES, pc);
   u->attributes.nice = nice;
   return 0;
+}
+
+static int nice_of(const struct hd_thread *u, uint64_t pc) {
+  hd_attribute_used(u, HD_ATTRIBUTE_NICE, HD_LOOKS_AT, pc);
+  return u->attributes.nice;
 }
 
 // Finds what which and who name: n, or all threads if *all. Returns 0 or -errno.
@@ -206,10 +217,10 @@ long hd_priority_get(int which, int who, uint64_t pc) {
   bool all;
   long err = target(which, who, "getpriority", pc, &n, &all);
   if (err) return err;
-  if (!all) return n.thread ? 20 - n.thread->attributes.nice : hd_sys(SYS_getpriority, PRIO_PROCESS, n.process, 0);
+  if (!all) return n.thread ? 20 - nice_of(n.thread, pc) : hd_sys(SYS_getpriority, PRIO_PROCESS, n.process, 0);
   int least = 19;
   for (uint32_t i = 0; (n.thread = next_thread(&i));)
-    if (n.thread->attributes.nice < least) least = n.thread->attributes.nice;
+    if (nice_of(n.thread, pc) < least) least = n.thread->attributes.nice;
   return 20 - least;
 }
 
@@ -219,9 +230,9 @@ long hd_priority_set(int which, int who, int nice, uint64_t pc) {
   long err = target(which, who, "setpriority", pc, &n, &all);
   if (err) return err;
   nice = nice > 19 ? 19 : nice < -20 ? -20 : nice;
-  if (!all) return n.thread ? set_nice(n.thread, nice) : hd_sys(SYS_setpriority, PRIO_PROCESS, n.process, nice);
+  if (!all) return n.thread ? set_nice(n.thread, nice, pc) : hd_sys(SYS_setpriority, PRIO_PROCESS, n.process, nice);
   for (uint32_t i = 0; (n.thread = next_thread(&i));) {
-    long r = set_nice(n.thread, nice);
+    long r = set_nice(n.thread, nice, pc);
     if (r) err = r;
   }
   return err;
@@ -236,7 +247,7 @@ HD_INTERPOSE(int, setpriority, (__priority_which_t which, id_t who, int nice), (
 }
 // A sum out of range is limited as setpriority does.
 HD_INTERPOSE(int, nice, (int more), (more)) {
-  int was = hd.cur->attributes.nice;
+  int was = nice_of(hd.cur, HD_RA);
   more = more > 40 ? 40 : more < -40 ? -40 : more;
   long r = hd_priority_set(PRIO_PROCESS, 0, was + more, HD_RA);
   if (r < 0) return result(r == -EACCES ? -EPERM : r);

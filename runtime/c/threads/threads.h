@@ -3,6 +3,7 @@
 #define HD_THREADS_THREADS_H
 #include "core/registration.h"
 #include "core/virtual_time.h"
+#include "memory/shared_state.h"
 
 // ---- life.c
 void hd_thread_main(void);                    // first code of every fiber
@@ -40,8 +41,10 @@ long hd_kernel_child(int pid); // see struct hd_registration
 void hd_thread_inherits(struct hd_thread *u, const struct hd_thread *parent);
 void hd_thread_attributes(struct hd_thread *u, const void *attr); // attr: of pthread_create; may be NULL
 struct hd_thread *hd_thread_valid(uintptr_t pthread, uint64_t pc); // reports misuse if it names no thread
-int hd_name_set(struct hd_thread *u, const char *name);       // returns 0 or an errno
-int hd_name_get(const struct hd_thread *u, char *buf, size_t size);
+enum hd_attribute { HD_ATTRIBUTE_NAME = 1, HD_ATTRIBUTE_PROCESSORS, HD_ATTRIBUTE_PRIORITY, HD_ATTRIBUTE_NICE, HD_ATTRIBUTE_DETACHED };
+void hd_attribute_used(const struct hd_thread *u, enum hd_attribute what, enum hd_share how, uint64_t pc);
+int hd_name_set(struct hd_thread *u, const char *name, uint64_t pc); // returns 0 or an errno
+int hd_name_get(const struct hd_thread *u, char *buf, size_t size, uint64_t pc);
 void hd_name_apply(const struct hd_thread *t); // in a child of fork: gives it t's name
 extern const struct hd_registration hd_names;
 

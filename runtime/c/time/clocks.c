@@ -22,6 +22,7 @@
 #include "core/sched.h"
 #include "core/virtual_time.h"
 #include "memory/access.h"
+#include "memory/shared_state.h"
 #include "signals/signals.h"
 #include "threads/threads.h"
 #include "time/time.h"
@@ -42,6 +43,7 @@ static HD_COLD void long_look(struct hd_thread *t, uint64_t pc) {
 
 static uint64_t now(uint64_t pc) {
   if (HD_UNLIKELY(!hd_active())) return hd_vtime_at_main += HD_CLOCK_NS;
+  hd_unordered(HD_SHARED_CLOCK); // how much time has passed depends on what other threads have done
   struct hd_thread *t = hd.cur;
   if (t->clock.looks_at != hd.points) {
     t->clock.looks_at = hd.points;

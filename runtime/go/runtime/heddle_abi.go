@@ -627,7 +627,17 @@ const (
 	hdNoteAccesses  = 2
 	hdNoteRandom    = 4
 	hdNoteUnwatched = 8
-	hdNoteUnordered = 16
+	hdNoteUnordered = 256
+)
+
+// enum hd_shared
+const (
+	hdSharedStream  = 0
+	hdSharedLibc    = 1
+	hdSharedThread  = 2
+	hdSharedKey     = 3
+	hdSharedProcess = 4
+	hdSharedClock   = 5
 )
 
 // hdRace is struct hd_race, 64 bytes.
