@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -350,6 +351,9 @@ func (s *search) coverage() *strategy.Coverage {
 	}
 	if s.external {
 		c.Missing = append(c.Missing, "an execution depended on external nondeterminism")
+	}
+	if scanner, ok := target.As[target.CodeScanner](s.target); ok {
+		c.Missing = append(c.Missing, scanner.Uncontrolled()...)
 	}
 	if s.report.NotReproduced > 0 {
 		c.Missing = append(c.Missing, "an execution failed and did not fail again")

@@ -151,3 +151,10 @@ type DebugLaunchable interface {
 	// standard files and terminal.
 	Debug(ctx context.Context, debugger []string, plan schedule.Plan) error
 }
+
+// CodeScanner is the ability to search the program's files.
+type CodeScanner interface {
+	// Uncontrolled says in phrases what the modules loaded so far contain that heddle does not control, and that may
+	// differ between executions of one schedule or depend on an order that is not enumerated.
+	Uncontrolled() []string
+}

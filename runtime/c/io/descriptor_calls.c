@@ -179,7 +179,6 @@ HD_EXPORT int fcntl(int fd, int cmd, ...) {
   if (!hd_active()) return (int)hd_errno_result(hd_sys(SYS_fcntl, fd, cmd, arg));
   hd.cur->pend.pc = HD_RA;
   if (cmd == F_SETFD) hd_unordered(HD_SHARED_PROCESS); // a child depends on it
-  if (cmd == F_GETFL) hd_shares(HD_SHARED_PROCESS, HD_STATE_DESCRIPTOR_FLAGS, HD_LOOKS_AT, HD_RA);
   if (cmd == F_GETFL || cmd == F_GETFD || cmd == F_SETFD) return (int)hd_errno_result(control(fd, cmd, arg));
   struct hd_thread *t = hd_io_point(HD_OP_FD_CTL, HD_RA, object(fd, hd_file_of(fd)), fd, 0, NULL);
   return (int)finish(t, control(fd, cmd, arg));

@@ -5,11 +5,14 @@
 // internal/target/cprog/libc.go keep a search from being complete.
 #define _GNU_SOURCE
 #include <getopt.h>
+#include <grp.h>
 #include <locale.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -81,10 +84,28 @@ ZONE(HD_CHANGES, void, tzset, (void), ())
 ZONE(HD_ADDS, time_t, mktime, (struct tm *t), (t)) // sets what tzset does
 ZONE(HD_ADDS, time_t, timelocal, (struct tm *t), (t))
 
-// ---- options, tables
-STATE(LIBC, OPTIONS, CHANGES, int, getopt, (int n, char *const *a, const char *names), (n, a, names))
-STATE(LIBC, OPTIONS, CHANGES, int, getopt_long, (int n, char *const *a, const char *names, const struct option *o, int *i), (n, a, names, o, i))
-STATE(LIBC, OPTIONS, CHANGES, int, getopt_long_only, (int n, char *const *a, const char *names, const struct option *o, int *i), (n, a, names, o, i))
+// ---- options: results in variables that the program reads
+static void options(uint64_t pc) {
+  hd_shares(HD_SHARED_LIBC, HD_STATE_OPTIONS, HD_CHANGES, pc);
+  if (!hd_active()) return;
+  hd_access_range(&optind, sizeof optind, true, pc);
+  hd_access_range(&optarg, sizeof optarg, true, pc);
+  hd_access_range(&optopt, sizeof optopt, true, pc);
+}
+#define OPTIONS(name, parameters, arguments) \
+  HD_EXPORT int name parameters { \
+    options(HD_RA); \
+    return REAL(name) arguments; \
+  }
+OPTIONS(getopt, (int n, char *const *a, const char *names), (n, a, names))
+OPTIONS(getopt_long, (int n, char *const *a, const char *names, const struct option *o, int *i), (n, a, names, o, i))
+OPTIONS(getopt_long_only, (int n, char *const *a, const char *names, const struct option *o, int *i), (n, a, names, o, i))
+
+// ---- tables, users and groups
+STATE(LIBC, USERS, CHANGES, struct passwd *, getpwnam, (const char *name), (name))
+STATE(LIBC, USERS, CHANGES, struct passwd *, getpwuid, (uid_t id), (id))
+STATE(LIBC, GROUPS, CHANGES, struct group *, getgrnam, (const char *name), (name))
+STATE(LIBC, GROUPS, CHANGES, struct group *, getgrgid, (gid_t id), (id))
 STATE(LIBC, HASH, CHANGES, int, hcreate, (size_t n), (n))
 STATE(LIBC, HASH, CHANGES, void, hdestroy, (void), ())
 STATE(LIBC, HASH, CHANGES, ENTRY *, hsearch, (ENTRY e, ACTION a), (e, a))
@@ -101,6 +122,8 @@ STATE(THREAD, CONCURRENCY, LOOKS_AT, int, pthread_getconcurrency, (void), ())
 STATE(PROCESS, EXIT, CHANGES, int, on_exit, (void (*fn)(int, void *), void *arg), (fn, arg))
 STATE(PROCESS, EXIT, CHANGES, int, __cxa_at_quick_exit, (void (*fn)(void *), void *dso), (fn, dso)) // at_quick_exit
 STATE(PROCESS, EXIT, CHANGES, int, __cxa_atexit, (void (*fn)(void *), void *arg, void *dso), (fn, arg, dso)) // of C++
+STATE(PROCESS, LIMITS, LOOKS_AT, int, getrlimit, (__rlimit_resource_t resource, struct rlimit *now), (resource, now))
+HD_EXPORT int getrlimit64(__rlimit_resource_t, struct rlimit64 *) __attribute__((alias("getrlimit")));
 // The linker resolves this, and sigsetjmp, to the sanitizer's library instead of the static part of libc.
 HD_EXPORT int atexit(void (*fn)(void)) {
   hd_shares(HD_SHARED_PROCESS, HD_STATE_EXIT, HD_CHANGES, HD_RA);

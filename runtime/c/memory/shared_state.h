@@ -2,8 +2,8 @@
 // libc, in the kernel or in the runtime: the position of a stream, the environment, a thread's name.
 //
 // Searches do not enumerate the order of such calls. If two threads make conflicting calls on one object, and
-// happens-before does not order them, no search of the program is complete (HD_NOTE_UNORDERED).
-// What is found out like races is exact: calls under a lock, or before a join, are ordered.
+// happens-before does not order them, no search of the program is complete (HD_NOTE_UNORDERED). They are found as
+// races are (shadow.h), so calls under one lock, or before a join, are ordered.
 #ifndef HD_MEMORY_SHARED_STATE_H
 #define HD_MEMORY_SHARED_STATE_H
 #include "core/run.h"
@@ -16,9 +16,9 @@ enum hd_share {
 
 // Objects without an address.
 enum hd_shared_object {
-  HD_STATE_ENVIRONMENT = 1, HD_STATE_LOCALE, HD_STATE_RANDOM, HD_STATE_RANDOM48, HD_STATE_TIME_ZONE, HD_STATE_OPTIONS, HD_STATE_HASH, HD_STATE_TOKENS,
-  HD_STATE_CONCURRENCY, HD_STATE_THREAD_NUMBERS, HD_STATE_KEYS, HD_STATE_EXIT, HD_STATE_LIMITS, HD_STATE_FILES, HD_STATE_DIRECTORY, HD_STATE_UMASK,
-  HD_STATE_DESCRIPTOR_FLAGS, HD_STATE_OTHER,
+  HD_STATE_ENVIRONMENT = 1, HD_STATE_RANDOM, HD_STATE_RANDOM48, HD_STATE_TIME_ZONE, HD_STATE_OPTIONS, HD_STATE_HASH, HD_STATE_TOKENS,
+  HD_STATE_USERS, HD_STATE_GROUPS, HD_STATE_CONCURRENCY, HD_STATE_THREAD_NUMBERS, HD_STATE_KEYS, HD_STATE_EXIT, HD_STATE_LIMITS,
+  HD_STATE_FILES, // the sizes and contents of all
 };
 
 // The bits that tell what an object belongs to (enum hd_shared), in its shadow address.

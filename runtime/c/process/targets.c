@@ -40,12 +40,6 @@ HD_INTERPOSE_CONTROLLED(int, setrlimit, (enum __rlimit_resource resource, const 
 }
 HD_EXPORT int setrlimit64(enum __rlimit_resource, const struct rlimit64 *) __attribute__((alias("setrlimit")));
 
-HD_INTERPOSE_CONTROLLED(int, getrlimit, (enum __rlimit_resource resource, struct rlimit *now), (resource, now)) {
-  hd_shares(HD_SHARED_PROCESS, HD_STATE_LIMITS, HD_LOOKS_AT, HD_RA);
-  return REAL(getrlimit)(resource, now);
-}
-HD_EXPORT int getrlimit64(enum __rlimit_resource, struct rlimit64 *) __attribute__((alias("getrlimit")));
-
 HD_INTERPOSE(ssize_t, process_vm_readv, (pid_t pid, const struct iovec *local, unsigned long n, const struct iovec *remote, unsigned long m, unsigned long flags), (pid, local, n, remote, m, flags)) {
   long to;
   if (pid == 0 || !process_of(pid, "process_vm_readv", HD_RA, &to)) return hd_errno_result(-ESRCH);

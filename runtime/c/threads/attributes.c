@@ -36,7 +36,7 @@ struct hd_thread *hd_thread_valid(uintptr_t id, uint64_t pc) {
   return u;
 }
 
-// What threads set and ask of one another is no scheduling point.
+// Setting an attribute of a thread, or asking for it, is not a scheduling point.
 void hd_attribute_used(const struct hd_thread *u, enum hd_attribute what, enum hd_share how, uint64_t pc) {
   hd_shares(HD_SHARED_THREAD, hd_mix(u->name, what), how, pc);
 }

@@ -1,0 +1,134 @@
+package uncontrolled
+
+import "strings"
+
+// stateless are functions of libc that act on their arguments' memory alone, or on what belongs to the calling thread
+// or does not change while the program runs: the environment of the machine, the locale of a program that does not
+// change it beside other threads. A name that is missing here costs a claim, and a wrong one makes a claim false.
+var stateless = set(`
+__argz_count __argz_next __argz_stringify __asprintf __asprintf_chk __backtrace __backtrace_symbols
+__backtrace_symbols_fd __bzero __chk_fail __cmsg_nxthdr __confstr_chk __ctype_b_loc __ctype_get_mb_cur_max
+__ctype_tolower_loc __ctype_toupper_loc __cxa_finalize __duplocale __errno_location __explicit_bzero_chk __fdelt_chk
+__fdelt_warn __ffs __finite __finitef __finitel __fortify_fail __freelocale __getauxval __getcwd_chk __getgroups_chk
+__gethostname_chk __getpagesize __getpgid __gmon_start__ __gmtime_r __h_errno_location __inet_ntop_chk __inet_pton_chk
+__isalnum_l __isalpha_l __isascii_l __isblank_l __iscntrl_l __isctype __isdigit_l __isgraph_l __isinf __isinff
+__isinfl __islower_l __isnan __isnanf __isnanf128 __isnanl __isoc23_swscanf __isoc23_vswscanf __isoc23_wcstoimax
+__isoc23_wcstol __isoc23_wcstoll __isoc23_wcstoul __isoc23_wcstoull __isoc23_wcstoumax __isoc99_swscanf
+__isoc99_vswscanf __isprint_l __ispunct_l __isspace_l __isupper_l __iswalnum_l __iswalpha_l __iswblank_l __iswcntrl_l
+__iswctype __iswctype_l __iswdigit_l __iswgraph_l __iswlower_l __iswprint_l __iswpunct_l __iswspace_l __iswupper_l
+__iswxdigit_l __isxdigit_l __libc_current_sigrtmax __libc_current_sigrtmin __madvise __mbrlen __mbrtowc
+__mbsnrtowcs_chk __mbsrtowcs_chk __mbstowcs_chk __memcmpeq __memcpy_chk __memmove_chk __mempcpy __mempcpy_chk
+__mempcpy_small __memset_chk __memset_explicit_chk __newlocale __nl_langinfo_l __obstack_printf_chk
+__obstack_vprintf_chk __pthread_cleanup_routine __pthread_getspecific __pthread_mutexattr_destroy
+__pthread_mutexattr_init __pthread_mutexattr_settype __pthread_register_cancel __pthread_setspecific
+__pthread_unregister_cancel __pthread_unwind_next __rawmemchr __realpath_chk __register_atfork __sched_cpualloc
+__sched_cpucount __sched_cpufree __sched_get_priority_max __sched_get_priority_min __sigaddset __sigdelset
+__sigismember __signbit __signbitf __signbitl __snprintf __snprintf_chk __sprintf_chk __stack_chk_fail __stpcpy
+__stpcpy_chk __stpcpy_small __stpncpy __stpncpy_chk __strcasecmp __strcasecmp_l __strcasestr __strcat_chk __strcoll_l
+__strcpy_chk __strcpy_small __strcspn_c1 __strcspn_c2 __strcspn_c3 __strdup __strerror_r __strfmon_l __strftime_l
+__strlcat_chk __strlcpy_chk __strncasecmp_l __strncat_chk __strncpy_chk __strndup __strpbrk_c2 __strpbrk_c3
+__strsep_1c __strsep_2c __strsep_3c __strsep_g __strspn_c1 __strspn_c2 __strspn_c3 __strtod_internal __strtod_l
+__strtod_nan __strtof128_internal __strtof128_nan __strtof_internal __strtof_l __strtof_nan __strtok_r
+__strtol_internal __strtol_l __strtold_internal __strtold_l __strtold_nan __strtoll_internal __strtoll_l
+__strtoul_internal __strtoul_l __strtoull_internal __strtoull_l __strverscmp __strxfrm_l __swprintf_chk __sysconf
+__tls_get_addr __toascii_l __tolower_l __toupper_l __towctrans __towctrans_l __towlower_l __towupper_l __uselocale
+__vasprintf_chk __vsnprintf __vsnprintf_chk __vsprintf_chk __vsscanf __vswprintf_chk __wcpcpy_chk __wcpncpy_chk
+__wcrtomb_chk __wcscasecmp_l __wcscat_chk __wcscoll_l __wcscpy_chk __wcsftime_l __wcslcat_chk __wcslcpy_chk
+__wcsncasecmp_l __wcsncat_chk __wcsncpy_chk __wcsnrtombs_chk __wcsrtombs_chk __wcstod_internal __wcstod_l
+__wcstof128_internal __wcstof_internal __wcstof_l __wcstol_internal __wcstol_l __wcstold_internal __wcstold_l
+__wcstoll_internal __wcstoll_l __wcstombs_chk __wcstoul_internal __wcstoul_l __wcstoull_internal __wcstoull_l
+__wcsxfrm_l __wctomb_chk __wctrans_l __wctype_l __wmemcpy_chk __wmemmove_chk __wmempcpy_chk __wmemset_chk
+__xpg_basename __xpg_strerror_r _dl_find_object _obstack_allocated_p _obstack_begin _obstack_begin_1 _obstack_free
+_obstack_memory_used _obstack_newchunk _pthread_cleanup_pop _pthread_cleanup_pop_restore _pthread_cleanup_push
+_pthread_cleanup_push_defer _setjmp _tolower _toupper a64l abs alphasort alphasort64 argz_add argz_add_sep argz_append
+argz_count argz_create argz_create_sep argz_delete argz_extract argz_insert argz_next argz_replace argz_stringify
+asctime_r asprintf backtrace backtrace_symbols backtrace_symbols_fd basename bcopy bsearch btowc bzero c16rtomb
+c32rtomb c8rtomb cfgetispeed cfgetospeed cfmakeraw cfsetispeed cfsetospeed cfsetspeed confstr copysign copysignf
+copysignl ctermid ctime_r difftime dirfd dirname div dlerror dlinfo dlvsym dn_comp dn_expand dn_skipname drand48_r
+duplocale dysize ecvt_r envz_add envz_entry envz_get envz_merge envz_remove envz_strip erand48_r ether_aton_r
+ether_ntoa_r explicit_bzero fcvt_r ffs ffsl ffsll finite finitef finitel fnmatch fpathconf freeaddrinfo freeifaddrs
+freelocale frexp frexpf frexpl ftok gai_error gai_strerror gcvt get_current_dir_name getaliasbyname_r getauxval getcwd
+getdomainname getegid geteuid getgid getgrgid_r getgrnam_r getgrouplist getgroups gethostname getifaddrs getlogin_r
+getpagesize getprotobyname_r getprotobynumber_r getpwnam_r getpwuid_r getresgid getresuid getrpcbyname_r
+getrpcbynumber_r getservbyname_r getservbyport_r getsgnam_r getspnam_r getsubopt getuid glob glob64 glob_pattern_p
+globfree globfree64 gmtime_r gnu_dev_major gnu_dev_makedev gnu_dev_minor gnu_get_libc_release gnu_get_libc_version
+group_member hasmntopt hcreate_r hdestroy_r hsearch_r hstrerror htonl htons iconv iconv_close iconv_open
+if_freenameindex if_indextoname if_nameindex if_nametoindex imaxabs imaxdiv inet6_opt_append inet6_opt_find
+inet6_opt_finish inet6_opt_get_val inet6_opt_init inet6_opt_next inet6_opt_set_val inet6_option_alloc
+inet6_option_append inet6_option_find inet6_option_init inet6_option_next inet6_option_space inet6_rth_add
+inet6_rth_getaddr inet6_rth_init inet6_rth_reverse inet6_rth_segments inet6_rth_space inet_addr inet_aton inet_lnaof
+inet_makeaddr inet_netof inet_network inet_nsap_addr inet_ntop inet_pton initstate_r insque isalnum isalnum_l isalpha
+isalpha_l isascii isatty isblank isblank_l iscntrl iscntrl_l isctype isdigit isdigit_l isfdtype isgraph isgraph_l
+isinf isinff isinfl islower islower_l isnan isnanf isnanl isprint isprint_l ispunct ispunct_l isspace isspace_l
+isupper isupper_l iswalnum iswalnum_l iswalpha iswalpha_l iswblank iswblank_l iswcntrl iswcntrl_l iswctype iswctype_l
+iswdigit iswdigit_l iswgraph iswgraph_l iswlower iswlower_l iswprint iswprint_l iswpunct iswpunct_l iswspace
+iswspace_l iswupper iswupper_l iswxdigit iswxdigit_l isxdigit isxdigit_l jrand48_r labs lcong48_r ldexp ldexpf ldexpl
+ldiv lfind llabs lldiv localeconv localtime_r lrand48_r lsearch madvise malloc_trim mallopt mbrlen mbrtoc16 mbrtoc32
+mbrtoc8 mbrtowc mbsinit mbsnrtowcs mbsrtowcs mbstowcs memset_explicit mincore mlock mlock2 mlockall modf modff modfl
+mrand48_r msync munlock munlockall newlocale nl_langinfo nl_langinfo_l nrand48_r ns_name_compress ns_name_ntop
+ns_name_pack ns_name_pton ns_name_skip ns_name_uncompress ns_name_unpack ntohl ntohs obstack_free obstack_printf
+obstack_vprintf parse_printf_format pathconf posix_fadvise posix_fadvise64 posix_madvise
+posix_spawn_file_actions_addchdir_np posix_spawn_file_actions_addclose posix_spawn_file_actions_addclosefrom_np
+posix_spawn_file_actions_adddup2 posix_spawn_file_actions_addfchdir_np posix_spawn_file_actions_addopen
+posix_spawn_file_actions_addtcsetpgrp_np posix_spawn_file_actions_destroy posix_spawn_file_actions_init
+posix_spawnattr_destroy posix_spawnattr_getflags posix_spawnattr_getpgroup posix_spawnattr_getschedparam
+posix_spawnattr_getschedpolicy posix_spawnattr_getsigdefault posix_spawnattr_getsigmask posix_spawnattr_init
+posix_spawnattr_setflags posix_spawnattr_setpgroup posix_spawnattr_setschedparam posix_spawnattr_setschedpolicy
+posix_spawnattr_setsigdefault posix_spawnattr_setsigmask printf_size printf_size_info psiginfo psignal pthread_atfork
+pthread_attr_destroy pthread_attr_getaffinity_np pthread_attr_getdetachstate pthread_attr_getguardsize
+pthread_attr_getinheritsched pthread_attr_getschedparam pthread_attr_getschedpolicy pthread_attr_getscope
+pthread_attr_getsigmask_np pthread_attr_getstack pthread_attr_getstackaddr pthread_attr_getstacksize pthread_attr_init
+pthread_attr_setaffinity_np pthread_attr_setdetachstate pthread_attr_setguardsize pthread_attr_setinheritsched
+pthread_attr_setschedparam pthread_attr_setschedpolicy pthread_attr_setscope pthread_attr_setsigmask_np
+pthread_attr_setstack pthread_attr_setstackaddr pthread_attr_setstacksize pthread_barrierattr_destroy
+pthread_barrierattr_getpshared pthread_barrierattr_init pthread_barrierattr_setpshared pthread_condattr_destroy
+pthread_condattr_getclock pthread_condattr_getpshared pthread_condattr_init pthread_condattr_setclock
+pthread_condattr_setpshared pthread_equal pthread_getspecific pthread_mutexattr_destroy pthread_mutexattr_getkind_np
+pthread_mutexattr_getprioceiling pthread_mutexattr_getprotocol pthread_mutexattr_getpshared
+pthread_mutexattr_getrobust pthread_mutexattr_getrobust_np pthread_mutexattr_gettype pthread_mutexattr_init
+pthread_mutexattr_setkind_np pthread_mutexattr_setprioceiling pthread_mutexattr_setprotocol
+pthread_mutexattr_setpshared pthread_mutexattr_setrobust pthread_mutexattr_setrobust_np pthread_mutexattr_settype
+pthread_rwlockattr_destroy pthread_rwlockattr_getkind_np pthread_rwlockattr_getpshared pthread_rwlockattr_init
+pthread_rwlockattr_setkind_np pthread_rwlockattr_setpshared pthread_self pthread_setspecific ptsname_r qecvt_r qfcvt_r
+qgcvt random_r re_match re_match_2 re_search re_search_2 re_set_registers readahead regcomp regerror regexec regfree
+remque rpmatch scalbn scalbnf scalbnl scandir scandir64 scandirat scandirat64 sched_get_priority_max
+sched_get_priority_min seed48_r setjmp setstate_r sgetsgent sgetsgent_r sgetspent_r sigabbrev_np sigaddset sigandset
+sigdelset sigdescr_np sigemptyset sigfillset sigisemptyset sigismember sigorset srand48_r srandom_r strcasecmp_l
+strcoll_l strerror strerror_l strerror_r strerrordesc_np strerrorname_np strfmon strfmon_l strfromd strfromf
+strfromf128 strfromf32 strfromf32x strfromf64 strfromf64x strfroml strftime strftime_l strlcat strlcpy strncasecmp_l
+strptime strptime_l strsignal strtod_l strtof128 strtof128_l strtof32 strtof32_l strtof32x strtof32x_l strtof64
+strtof64_l strtof64x strtof64x_l strtof_l strtol_l strtold_l strtoll_l strtoq strtoul_l strtoull_l strtouq strverscmp
+strxfrm strxfrm_l swab swprintf swscanf tcgetattr tdelete tdestroy tfind thrd_current thrd_equal timegm
+timespec_getres toascii tolower tolower_l toupper toupper_l towctrans towctrans_l towlower towlower_l towupper
+towupper_l tsearch tss_get tss_set ttyname_r twalk twalk_r uname uselocale vasprintf versionsort versionsort64
+vswprintf vswscanf vwarn vwarnx warn warnx wcpcpy wcpncpy wcrtomb wcscasecmp wcscasecmp_l wcscat wcschr wcschrnul
+wcscmp wcscoll wcscoll_l wcscpy wcscspn wcsdup wcsftime wcsftime_l wcslcat wcslcpy wcslen wcsncasecmp wcsncasecmp_l
+wcsncat wcsncmp wcsncpy wcsnlen wcsnrtombs wcspbrk wcsrchr wcsrtombs wcsspn wcsstr wcstod wcstod_l wcstof wcstof128
+wcstof128_l wcstof32 wcstof32_l wcstof32x wcstof32x_l wcstof64 wcstof64_l wcstof64x wcstof64x_l wcstof_l wcstoimax
+wcstok wcstol wcstol_l wcstold wcstold_l wcstoll wcstoll_l wcstombs wcstoq wcstoul wcstoul_l wcstoull wcstoull_l
+wcstoumax wcstouq wcswcs wcswidth wcsxfrm wcsxfrm_l wctob wctrans wctrans_l wctype wctype_l wcwidth wmemchr wmemcmp
+wmemcpy wmemmove wmempcpy wmemset wordexp wordfree
+`)
+
+// variables are those of libc that a program may read although libc sets them: never beside threads, or in calls
+// that the runtime sees.
+var variables = set(`
+stdin stdout stderr optarg opterr optind optopt program_invocation_name program_invocation_short_name __progname
+__progname_full in6addr_any in6addr_loopback __libc_single_threaded sys_errlist _sys_errlist sys_nerr _sys_nerr
+sys_siglist _sys_siglist sys_sigabbrev __stack_chk_guard
+`)
+
+// settings are variables that change only in the calls listed.
+var settings = map[string][]string{
+	"environ":   {"setenv", "unsetenv", "putenv", "clearenv"},
+	"__environ": {"setenv", "unsetenv", "putenv", "clearenv"},
+	"_environ":  {"setenv", "unsetenv", "putenv", "clearenv"},
+}
+
+func set(names string) map[string]bool {
+	out := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		out[name] = true
+	}
+	return out
+}
