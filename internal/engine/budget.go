@@ -32,7 +32,7 @@ const memorySteps = 100
 // instructions that are scheduling points.
 func (s *search) cramped(f *failure) bool {
 	n := s.shaping.MaxSteps
-	return n > 0 && n < firstSteps && len(f.plan.Sites()) > 0 && f.plan.MaxSteps == n && f.outcome.Points >= n && f.outcome.Ending.Kind == trace.Unfinished
+	return n > 0 && n < firstSteps && len(f.plan.Points) > 0 && f.plan.MaxSteps == n && f.outcome.Points >= n && f.outcome.Ending.Kind == trace.Unfinished
 }
 
 // largest is the largest step budget that an execution of f's plan may get, 0 if f had it or did not exhaust what it had.

@@ -401,6 +401,8 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 		s.opts.MaxSteps = max(s.opts.MaxSteps, f.plan.MaxSteps, firstSteps)
 	case s.cramped(f):
 		s.memoryBudget = s.largest(f)
+	default: // the user's budget
+		s.unfinished(&f.outcome)
 	}
 	return false, nil
 }

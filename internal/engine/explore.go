@@ -294,7 +294,7 @@ func (s *search) complete(p *schedule.Plan) {
 	if s.patient {
 		p.FairAfter = cmp.Or(p.MaxSteps, usualSteps) / 2
 	}
-	if s.memoryBudget > 0 && len(p.Sites()) > 0 {
+	if s.memoryBudget > 0 && len(p.Points) > 0 {
 		p.MaxSteps = s.memoryBudget
 	}
 	p.Delays, p.Spurious = s.opts.delays(), s.opts.Spurious

@@ -42,6 +42,14 @@ func UnfinishedExecution(o *schedule.Outcome, locate finding.Locate, objects fun
 	return unfinishedExecution(o, where, func(t *trace.Trace, x trace.Object) string { return objects(t, x, 0, 0) })
 }
 
+// passed returns how many scheduling points an execution passed. The one at which its budget was exhausted it only reached.
+func passed(o *schedule.Outcome) int {
+	if o.Ending.Message == trace.CutBySteps {
+		return max(0, o.Points-1)
+	}
+	return o.Points
+}
+
 // unfinishedExecution is UnfinishedExecution with the names of a search.
 func unfinishedExecution(o *schedule.Outcome, where func(trace.Site, []trace.Site) string, object func(*trace.Trace, trace.Object) string) *UnfinishedExecutions {
 	t := o.Trace
@@ -49,7 +57,7 @@ func unfinishedExecution(o *schedule.Outcome, where func(trace.Site, []trace.Sit
 		t = &trace.Trace{}
 	}
 	return &UnfinishedExecutions{
-		Executions: 1, Execution: 1, Why: o.Ending.Message, Points: o.Points,
+		Executions: 1, Execution: 1, Why: o.Ending.Message, Points: passed(o),
 		Threads: report.Positions(&o.Ending, t.Stacks, where, func(x trace.Object) string { return object(t, x) }),
 	}
 }

@@ -207,9 +207,9 @@ func printCoverage(w io.Writer, c *strategy.Coverage, whole bool, points string)
 		}
 		return
 	}
-	head, limits := "complete:", "for this input, sequentially consistent memory, the accesses that heddle sees (not libc's own state), and no early time-outs"
+	head, limits := "complete:", "for this input, sequentially consistent memory, the accesses that heddle sees (not the order of addresses), and no early time-outs"
 	if !whole { // the search went on: to larger bounds, or to samples with early time-outs
-		head, limits = "so far, without early time-outs:", "for this input, sequentially consistent memory, and the accesses that heddle sees (not libc's own state)"
+		head, limits = "so far, without early time-outs:", "for this input, sequentially consistent memory, and the accesses that heddle sees (not the order of addresses)"
 	}
 	switch {
 	case c.Reduced && bounded != "":

@@ -73,7 +73,7 @@ type Target struct {
 	loop    ipc.Loop
 	header  trace.Header
 	modules []trace.Module
-	scan    scan // see Uncontrolled
+	scan    scan       // see Uncontrolled
 	listing sync.Mutex // held to change modules, and to read them outside of Run and Stream
 	loaded  []loaded
 	early   int          // number of modules loaded at main

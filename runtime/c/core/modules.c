@@ -85,6 +85,20 @@ bool hd_module_read(struct dl_phdr_info *info, struct hd_module *m) {
   return m->text_hi > m->text_lo; // false for the vDSO's data
 }
 
+static bool begins(const char *s, const char *with) {
+  while (*with && *s == *with) { s++; with++; }
+  return !*with;
+}
+static bool is_libc(const char *path) { return begins(hd_base_name(path), "libc.so"); }
+
+// Reports whether path is libc or a library that comes with it, whose calls the runtime knows.
+bool hd_path_of_system(const char *path) {
+  static const char *const names[] = { "linux-vdso", "ld-linux", "libc.so", "libm.so", "libgcc_s.so", "libstdc++.so", "libtsan.so" };
+  for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (begins(hd_base_name(path), names[i])) return true;
+  return false;
+}
+
 static int one(struct dl_phdr_info *info, size_t size, void *arg) {
   (void)size;
   uint32_t *count = arg;
@@ -117,7 +131,7 @@ static int one(struct dl_phdr_info *info, size_t size, void *arg) {
     t->lo = m->text_lo;
     t->len = m->text_hi - m->text_lo;
     t->bits = hd_map(t->len / 8 + 1, "scheduling points");
-    t->hooks = hd_path_of_system(path);
+    t->hooks = hd_path_of_system(path) && !is_libc(path); // libc's own locks are not known
     for (uint32_t i = 0; i < nearly; i++) t->hooks |= early[i] - t->lo < t->len;
   }
   ++*count;
@@ -134,18 +148,6 @@ void hd_modules_list(void) {
 
 // ---- searching the modules' code
 //
-// Reports whether path is libc or a library that comes with it, whose calls the runtime knows.
-bool hd_path_of_system(const char *path) {
-  static const char *const names[] = { "linux-vdso", "ld-linux", "libc.so", "libm.so", "libgcc_s.so", "libstdc++.so", "libtsan.so" };
-  const char *base = hd_base_name(path);
-  for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const char *s = base, *n = names[i];
-    while (*n && *s == *n) { s++; n++; }
-    if (!*n) return true;
-  }
-  return false;
-}
-
 bool hd_in_system(uint64_t pc) {
   for (uint32_t i = 0; i < hd_shm->nmodules; i++) {
     const struct hd_module *m = &hd_shm->modules[i];

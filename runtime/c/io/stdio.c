@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "core/cancellation.h"
 #include "core/libc.h"
@@ -45,7 +46,7 @@ uint8_t hd_stdio_moved;    // descriptors 0, 1, 2 that may lead elsewhere now
 
 // Calls on a stream of libc's are not scheduling points and leave no event. The program cannot see in which order
 // threads print to stdout and stderr, unless it asks for the position or redirects them.
-HD_COLD void hd_stream_used(const void *stream, enum hd_share how, uint64_t pc) {
+HD_ON_SIDE_STACK(void, hd_stream_used, (const void *stream, enum hd_share how, uint64_t pc)) {
   enum { NO_WRITES = 0x8 }; // libc's _flags
   const FILE *f = stream;
   int fd = f->_fileno;
@@ -53,7 +54,9 @@ HD_COLD void hd_stream_used(const void *stream, enum hd_share how, uint64_t pc) 
   if (!standard && how == HD_ADDS) how = HD_CHANGES;
   if (!hd_shares(HD_SHARED_STREAM, (uint64_t)f, how, pc) || standard || fd < 0 || how == HD_LOOKS_AT) return;
   bool writes = !(f->_flags & NO_WRITES);
-  hd_shares(HD_SHARED_STREAM, hd_kernel_object(fd), writes ? HD_CHANGES : HD_LOOKS_AT, pc);
+  struct stat st;
+  if (hd_sys(SYS_fstat, fd, &st, 0) != 0) return;
+  hd_shares(HD_SHARED_STREAM, hd_mix(st.st_dev, st.st_ino), writes ? HD_CHANGES : HD_LOOKS_AT, pc);
   if (writes) hd_shares(HD_SHARED_STREAM, HD_STATE_FILES, HD_ADDS, pc);
 }
 

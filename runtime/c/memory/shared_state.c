@@ -12,7 +12,7 @@ static uint64_t cell_of(enum hd_shared of, uint64_t object) {
 enum { RECENT = 64 };
 static struct { uint64_t cell; uint32_t serial, how; } recent[RECENT];
 
-HD_COLD bool hd_shares_slow(enum hd_shared of, uint64_t object, enum hd_share how, uint64_t pc) {
+HD_ON_SIDE_STACK(bool, hd_shares_slow, (enum hd_shared of, uint64_t object, enum hd_share how, uint64_t pc)) {
   struct hd_thread *t = hd.cur;
   if (!hd.watcher) { // happens-before is not known
     if (how != HD_LOOKS_AT) hd.result.notes |= HD_NOTE_UNORDERED << of;

@@ -45,7 +45,7 @@ static void restore(void) {
 }
 
 static void run_destructors(struct hd_thread *t) {
-  for (uint32_t k = 0; hd_beside_others() && k < nkeys; k++) // deleted ones included
+  for (uint32_t k = 0; k < nkeys; k++) // deleted ones included
     if (pthread_getspecific(k)) hd_shares(HD_SHARED_KEY, KEY(k), HD_LOOKS_AT, t->pend.pc);
   for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++) {
     bool again = false;
