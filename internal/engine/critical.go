@@ -418,7 +418,17 @@ func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, at
 	if passes <= e || in.Trace.Events[passes-1].Thread == x.Base.Events[e].Thread {
 		return false, nil
 	}
-	return x.tooEarly(ctx, e, in, at, passes-1)
+	other := passes - 1
+	if th := in.Trace.Events[other].Thread; auxiliary(in.Trace.Events[other].Op) {
+		// Where a thread begins says nothing: what it does first is meant.
+		for i := other + 1; i < at; i++ {
+			if ev := &in.Trace.Events[i]; ev.Thread == th && ev.Flags&trace.FlagNoDecision == 0 && !auxiliary(ev.Op) {
+				other = i
+				break
+			}
+		}
+	}
+	return x.tooEarly(ctx, e, in, at, other)
 }
 
 // depends reports whether two events concern the same object and one of them changes it. Counts of a WaitGroup add up in
