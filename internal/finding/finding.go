@@ -152,6 +152,11 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 		f.Message = fmt.Sprintf("%s wait for one another", threads(waits, true))
 		if len(waits) == 1 {
 			f.Message = fmt.Sprintf("%s waits for itself", threads(waits, true))
+			// Any goroutine may unlock a Go mutex: one that waits for this goroutine may be the one that would.
+			if others := waitFor(e.Waiters, waits[0].Thread); len(others) > 0 && anyUnlocks(waits[0].Op) {
+				waits = append(waits, others...)
+				f.Message = neverReturn(waits)
+			}
 		}
 	} else {
 		stuck := func(w trace.Waiter) bool { return !w.Ready }
@@ -175,6 +180,22 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 			f.Site = waits[i].Site
 		}
 	}
+}
+
+// waitFor returns the waits of other threads for what a thread holds.
+func waitFor(waiters []trace.Waiter, th trace.ThreadID) (out []trace.Waiter) {
+	for _, w := range waiters {
+		if w.Holder == th && w.Thread != th && !w.Ready && w.Op != trace.OpThreadJoin {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// anyUnlocks reports whether any thread may unlock what an operation locks, as in Go.
+func anyUnlocks(op trace.Op) bool {
+	of := ops.Of(op).Of
+	return op >= trace.OpGo && (of == ops.Mutex || of == ops.RWLock)
 }
 
 // endless identifies what the threads of a hang or livelock wait for: those in loops at their loops' places, and
