@@ -175,7 +175,9 @@ func (c *atomicityCommand) print(a *app, out *result.Atomicity, found *engine.Re
 		fmt.Fprintln(a.stdout)
 	}
 	printer.Atomicity(out)
-	result.PrintUnfinished(a.stdout, found.Unfinished)
+	if len(found.Findings) == 0 { // otherwise they are said with them
+		result.PrintUnfinished(a.stdout, found.Unfinished)
+	}
 	return nil
 }
 
