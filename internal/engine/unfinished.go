@@ -69,7 +69,7 @@ func unfinishedExecution(o *schedule.Outcome, where func(trace.Site, []trace.Sit
 const (
 	farLonger   = 8
 	surelyLong  = 10_000
-	surelyQuiet = 25 // 5 * 10^5 accesses without a scheduling point of the program's
+	surelyQuiet = 10 // 2 * 10^5 accesses without a scheduling point of the program's
 	stillLong   = time.Second
 )
 
