@@ -167,7 +167,7 @@ type Outcome struct {
 	Preemptions int
 	Threads     int
 	Deviations  int          // Tolerant: steps skipped or inserted
-	Stretches   int          // quiet stretches of threads that computed (docs/scheduler.md#computation)
+	Stretches   int          // quiet stretches of its threads (docs/scheduler.md#computation)
 	FairAt      int          // Points when the fair phase began, 0 if it did not
 	Trace       *trace.Trace // if Plan.Record; its Ending equals Ending
 	Diverged    *Divergence  // if Ending.Kind is trace.Diverged

@@ -315,6 +315,9 @@ func sentence(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
+	if err == context.DeadlineExceeded {
+		return "the time limit was reached before anything was known; raise --time"
+	}
 	return err.Error()
 }
 

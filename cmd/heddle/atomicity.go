@@ -81,10 +81,11 @@ func (c *atomicityCommand) searching() time.Duration { return c.Time * 3 / 4 }
 
 // limited returns a context that ends --time after began.
 func (c *atomicityCommand) limited(a *app, began time.Time) (context.Context, context.CancelFunc) {
-	if c.Time == 0 {
-		return context.WithCancel(a.ctx)
+	left := c.Time
+	if left > 0 {
+		left = max(left-time.Since(began), 1)
 	}
-	return context.WithDeadline(a.ctx, began.Add(c.Time))
+	return engine.Limited(a.ctx, left)
 }
 
 func (c *atomicityCommand) Run(a *app) error {
@@ -175,7 +176,9 @@ func (c *atomicityCommand) print(a *app, out *result.Atomicity, found *engine.Re
 		fmt.Fprintln(a.stdout)
 	}
 	printer.Atomicity(out)
-	result.PrintUnfinished(a.stdout, found.Unfinished)
+	if len(found.Findings) == 0 { // otherwise they are said with them
+		result.PrintUnfinished(a.stdout, found.Unfinished)
+	}
 	return nil
 }
 

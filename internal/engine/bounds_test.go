@@ -67,10 +67,12 @@ func TestCutShort(t *testing.T) {
 		name   string
 		before int // executions
 		points int // of the last one
+		quiet  int // its stretches
 		still  time.Duration
 		counts bool
 	}{
-		{"first", 0, 3, 0, true}, {"ordinary", 5, 100, 0, false}, {"long", 5, 20_000, 0, true}, {"without points", 5, 3, 2 * time.Second, true},
+		{"first", 0, 3, 0, 0, true}, {"ordinary", 5, 100, 10, 0, false}, {"long", 5, 20_000, 0, 0, true}, {"walks", 5, 3, 40, 0, true},
+		{"without points", 5, 3, 0, 2 * time.Second, true},
 	} {
 		for _, interrupt := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%v", test.name, interrupt), func(t *testing.T) {
@@ -87,7 +89,7 @@ func TestCutShort(t *testing.T) {
 					} else {
 						time.Sleep(2 * limit)
 					}
-					o := schedule.Outcome{Points: test.points, Ending: trace.Ending{Kind: trace.Unfinished, Message: trace.CutByTime, Waiters: positions}}
+					o := schedule.Outcome{Points: test.points, Stretches: test.quiet, Ending: trace.Ending{Kind: trace.Unfinished, Message: trace.CutByTime, Waiters: positions}}
 					return &target.CutError{Outcome: o, Still: test.still, Err: context.Canceled}
 				}}
 				r, err := Find(ctx, p, Options{Time: limit}, nil)
@@ -114,6 +116,48 @@ func TestCutShort(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestTurningEndsInTime: an execution that does not end while a race is turned ends with the time limit.
+func TestTurningEndsInTime(t *testing.T) {
+	turned := false
+	tg := &patient{meddler{Target: simprog.New(simprog.LostUpdate(2))}, func(ctx context.Context, p schedule.Plan) error {
+		if len(p.Holds) == 0 || p.Policy != schedule.Random || p.Mode != schedule.NoScript {
+			return nil
+		}
+		turned = true
+		<-ctx.Done()
+		return &target.CutError{Outcome: schedule.Outcome{Points: 20_000, Ending: trace.Ending{Kind: trace.Unfinished, Message: trace.CutByTime}}, Err: ctx.Err()}
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	found, r, err := FindRaces(ctx, tg, Options{Seed: 1, Runs: 1, Time: 400 * time.Millisecond}, nil)
+	if err != nil || ctx.Err() != nil || len(found) == 0 {
+		t.Fatalf("%v, %+v", err, found)
+	}
+	if !turned || r.Unfinished == nil || r.Unfinished.Points != 20_000 {
+		t.Errorf("turned %v, %+v", turned, r.Unfinished)
+	}
+}
+
+// TestGraceIsShared: what outlasts a context that has ended for longer than Grace ends at once.
+func TestGraceIsShared(t *testing.T) {
+	ctx, cancel := limited(t.Context(), time.Nanosecond)
+	defer cancel()
+	<-ctx.Done()
+	e := ctx.Value(endingKey{}).(*ending)
+	e.passed(time.Now())
+	e.at = e.at.Add(-Grace)
+	later, stop := outlasting(ctx)
+	defer stop()
+	select {
+	case <-later.Done():
+	case <-time.After(Grace / 2):
+		t.Error("it goes on")
+	}
+	if !outOfTime(later) {
+		t.Error(context.Cause(later))
 	}
 }
 

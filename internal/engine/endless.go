@@ -354,6 +354,14 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 	c, err := continued(ctx, s.target, f.plan, &f.outcome)
 	switch {
 	case err != nil && outOfTime(ctx):
+		if e.Kind == trace.Hang {
+			e.Message = trace.CutByTime
+			for i := range e.Waiters {
+				if w := &e.Waiters[i]; w.Op == trace.OpYield && w.Object != 0 {
+					w.Op = trace.OpNone // heddle's yield: the thread reads
+				}
+			}
+		}
 		s.unfinished(&f.outcome)
 		return false, nil
 	case err != nil:

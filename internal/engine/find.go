@@ -39,7 +39,7 @@ type search struct {
 	// endlessly is that an execution did not end with the largest budget, either (endless.go).
 	endlessly bool
 	longest   int  // most scheduling points of an execution that ended
-	computed  int  // most quiet stretches of an execution that ended
+	quiet     int  // most quiet stretches of an execution that ended
 	patient   bool // every plan says when the fair phase begins: an execution made no progress for long, and ended (budget.go)
 	// memoryBudget is the step budget of plans with memory instructions, 0 until an execution needed more than
 	// the user allows (budget.go).
@@ -293,7 +293,7 @@ func (s *search) find(ctx context.Context) error {
 			if found && s.opts.All {
 				s.collect()
 			}
-			if found && !s.opts.All || err != nil {
+			if found && !s.opts.All || err != nil && !overdue(bounded, err) {
 				return err
 			}
 			if s.held.finding != nil && s.opts.Time > 0 && !shortened {

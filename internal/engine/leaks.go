@@ -98,19 +98,29 @@ func withoutLeak(e *trace.Ending) {
 func (s *search) reportLeaks(ctx context.Context) error {
 	made := map[standing]bool{}
 	byCreation := map[trace.Site]*Leak{}
-	began := time.Now()
+	most := leakTime
+	if s.opts.Time > 0 {
+		most = min(most, max(s.opts.Time-time.Since(s.began), s.opts.Time/2, Grace))
+	}
+	bounded, cancel := limited(ctx, most)
+	defer cancel()
+	tooLong := func() { s.note("not all goroutines that were left are listed: confirming them takes too long") }
 	for _, f := range s.leaks.aside {
 		known := func(w trace.Waiter) bool { return made[standing{w.Op, w.Site}] }
 		if !slices.ContainsFunc(f.outcome.Ending.Waiters, func(w trace.Waiter) bool { return !known(w) }) {
 			continue
 		}
-		if time.Since(began) > leakTime {
-			s.note("not all goroutines that were left are listed: confirming them takes too long")
+		if outOfTime(bounded) {
+			tooLong()
 			break
 		}
 		p := f.plan
 		p.Record, p.Haste = true, false
-		o, err := s.target.Run(ctx, p)
+		o, err := s.target.Run(bounded, p)
+		if overdue(bounded, err) {
+			tooLong()
+			break
+		}
 		if err != nil {
 			return err
 		}
@@ -134,13 +144,11 @@ func (s *search) reportLeaks(ctx context.Context) error {
 		}
 		if fails && (s.opts.All || s.report.Finding == nil) {
 			// The exploration may have reached its time limit already.
-			bounded, cancel := limited(ctx, leakTime)
 			found, err := s.confirm(bounded, f)
-			cancel()
 			if found && s.opts.All {
 				s.collect()
 			}
-			if err != nil && !outOfTime(bounded) {
+			if err != nil && !overdue(bounded, err) {
 				return err
 			}
 		}

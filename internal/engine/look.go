@@ -83,7 +83,7 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 			return false, errFirst
 		}
 	} else if !o.Ending.Kind.Endless() {
-		s.longest, s.computed = max(s.longest, o.Points), max(s.computed, o.Stretches)
+		s.longest, s.quiet = max(s.longest, o.Points), max(s.quiet, o.Stretches)
 	}
 	if err := judgeBoth(ctx, o, s.expect, s.outputs); err != nil {
 		return false, err

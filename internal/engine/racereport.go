@@ -159,6 +159,11 @@ func (s *search) sortedPairs() [][2]race.Access {
 // access that came first until another thread has done the other (Sen, PLDI 2008, resolves a race in
 // either order at random). Failures of these executions are findings like others.
 func (s *search) turn(ctx context.Context) error {
+	if s.turnBefore > 0 {
+		bounded, cancel := limited(ctx, max(s.turnBefore-time.Since(s.began), 1))
+		defer cancel()
+		ctx = bounded
+	}
 	points := s.racingSites()
 	x := s.experiment(nil)
 	source := rand.New(rand.NewPCG(s.opts.Seed, 0x7475726e))
@@ -168,7 +173,7 @@ func (s *search) turn(ctx context.Context) error {
 			if seen.orders[0] > 0 && seen.orders[1] > 0 || seen.Allocates() {
 				break
 			}
-			if s.turnBefore > 0 && time.Since(s.began) > s.turnBefore || ctx.Err() != nil {
+			if ctx.Err() != nil {
 				return nil
 			}
 			first := 0
@@ -182,6 +187,10 @@ func (s *search) turn(ctx context.Context) error {
 			s.complete(&p)
 			r, err := x.Run(ctx, s.watched(p))
 			if err != nil {
+				s.cutShort(err)
+				if overdue(ctx, err) {
+					return nil
+				}
 				return err
 			}
 			o, races := r.Outcome, r.Races
@@ -195,7 +204,7 @@ func (s *search) turn(ctx context.Context) error {
 			if k := o.Ending.Kind; !k.Failed() || k == trace.Unsupported || k == trace.Diverged || k == trace.Leak || s.setAside(&o) {
 				continue
 			}
-			if found, err := s.confirm(ctx, &failure{plan: p, outcome: o, number: s.report.Executions}); err != nil {
+			if found, err := s.confirm(ctx, &failure{plan: p, outcome: o, number: s.report.Executions}); err != nil && !overdue(ctx, err) {
 				return err
 			} else if found {
 				s.collect()

@@ -64,13 +64,13 @@ func unfinishedExecution(o *schedule.Outcome, where func(trace.Site, []trace.Sit
 
 // An execution that runs when the search ends is the last one of a search, and no more is known of it than of those that
 // were never begun; unless it has gone on for farLonger times as many scheduling points as the longest execution that ended, and
-// surelyLong at least, has computed for as many times as many quiet stretches, and surelyComputes at least, or has given no
+// surelyLong at least, has passed as many times as many quiet stretches, and surelyQuiet at least, or has given no
 // sign of life for stillLong.
 const (
-	farLonger      = 8
-	surelyLong     = 10_000
-	surelyComputes = 500 // 10^7 accesses
-	stillLong      = time.Second
+	farLonger   = 8
+	surelyLong  = 10_000
+	surelyQuiet = 10 // 2 * 10^5 accesses without a scheduling point of the program's
+	stillLong   = time.Second
 )
 
 // cutShort sees the error of an exploration, and counts the execution that ran when it ended if that was far longer than the others.
@@ -81,7 +81,7 @@ func (s *search) cutShort(err error) {
 	}
 	o := &cut.Outcome
 	none := s.report.Executions == 0 || s.report.Unfinished != nil && s.report.Unfinished.Executions == s.report.Executions
-	if !none && o.Points <= max(farLonger*s.longest, surelyLong) && o.Stretches <= max(farLonger*s.computed, surelyComputes) && cut.Still < stillLong {
+	if !none && o.Points <= max(farLonger*s.longest, surelyLong) && o.Stretches <= max(farLonger*s.quiet, surelyQuiet) && cut.Still < stillLong {
 		return
 	}
 	s.report.Executions++

@@ -208,7 +208,7 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 		who += " " + name
 	}
 	if w.Computes() {
-		out.Text = who + " was computing and had reached no scheduling point"
+		out.Text = who + " was computing"
 		return out
 	}
 	if w.Ready && b.tr.Ending.Kind == trace.Leak {

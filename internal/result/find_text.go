@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -45,6 +46,7 @@ func (p *Printer) findings(r *engine.Report) error {
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "  %s: %s\n", f.Finding.Key, wording.Count(f.Executions, "execution"))
 	}
+	PrintUnfinished(w, r.Unfinished)
 	printCovered(w, r)
 	printRaces(w, r)
 	printIgnored(w, r.Ignored)
@@ -261,6 +263,11 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	}
 	if only && r.Ended != engine.ByFailure && !f.Known { // a race does not end a search
 		fmt.Fprintf(w, "  nothing worse in %s (%.1f s)%s; --races=ignore passes over races\n", wording.Count(r.Executions, "execution"), r.Seconds, ended(r))
+		var cut bytes.Buffer
+		PrintUnfinished(&cut, r.Unfinished)
+		for line := range strings.Lines(cut.String()) {
+			fmt.Fprint(w, "  "+line)
+		}
 	}
 	printKey(w, f.Key)
 	if !f.Confirmed {

@@ -561,7 +561,7 @@ struct hd_result {
   uint64_t watched;    // WATCH: accesses that were checked for races
   uint64_t fault;      // 1 + the number of events before the plan's fault was injected; 0: it was not
   uint32_t fair_at;    // points passed when the fair phase began; 0: it did not begin
-  uint32_t stretches;  // quiet stretches of threads that computed: HD_QUIET memory accesses each, without a scheduling point
+  uint32_t stretches;  // quiet stretches: HD_QUIET memory accesses each, without a scheduling point of the program's
 };
 
 enum hd_note {

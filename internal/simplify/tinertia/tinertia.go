@@ -213,7 +213,13 @@ func (s *search) begin() (*trace.Trace, error) {
 		return nil, err
 	}
 	if s.plan.Accesses && s.gap == gapAccesses {
+		// Its trace has some of the accesses, and must not become the result.
 		s.plan.Accesses, s.plan.MaxAccesses = false, 0
+		if v.same {
+			if v, err = s.execute(s.cur.steps, s.cur.trace.Threads); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if s.opts.Progress != nil {
 		s.opts.Progress(Progress{Executions: s.made, Cost: v.cost})
@@ -277,6 +283,7 @@ func (s *search) finish() error {
 	}
 	t := *out.Trace
 	t.Header = s.header
+	t.Header.MaxAccesses = out.Trace.Header.MaxAccesses
 	s.cur = newSequence(&t)
 	return nil
 }

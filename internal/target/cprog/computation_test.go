@@ -228,3 +228,26 @@ int main(void) {
 		t.Error("no thread that computes has yielded: the program shows nothing")
 	}
 }
+
+// A thread that only reads, without a scheduling point, is in heddle's own yield when the execution ends as a hang, whatever its last
+// operation was; and its stretches count.
+func TestQuietHangSaysWhere(t *testing.T) {
+	prog := compile(t, `
+#include <pthread.h>
+struct node { struct node *volatile next; };
+static struct node ring[100];
+static void *walk(void *p) { for (struct node *n = ring; n; n = n->next) {} return p; }
+int main(void) {
+  for (int i = 0; i < 100; i++) ring[i].next = &ring[(i + 1) % 100];
+  pthread_t t;
+  pthread_create(&t, 0, walk, 0);
+  pthread_join(t, 0);
+}`)
+	o := run(t, start(t, prog), schedule.Plan{})
+	if o.Ending.Kind != trace.Hang || len(o.Ending.Waiters) != 2 || o.Stretches < 100 {
+		t.Fatalf("%v after %d stretches: %+v", o.Ending.Kind, o.Stretches, o.Ending.Waiters)
+	}
+	if w := o.Ending.Waiters[1]; w.Op != trace.OpYield || w.Site == 0 || w.Object.Region() != trace.RegionGlobal {
+		t.Errorf("the walk ends in %v: %+v", w.Op, w)
+	}
+}

@@ -72,6 +72,7 @@ static void computes(struct hd_thread *t, uint64_t pc) {
 
 static void waits(struct hd_thread *t, uint64_t pc, uint64_t addr) {
   t->progress.looked = t->progress.repeats = t->progress.failed = 0;
+  hd.stretches++;
   hd_waste(t, pc, WEIGHT, TURNS);
   hd_forced_yield(t, pc, addr);
 }
@@ -115,8 +116,8 @@ void hd_quiet_read(struct hd_thread *t, uint64_t pc, uint64_t addr, uint64_t val
     return;
   }
   struct hd_pending keep = t->pend;
-  t->pend.pc = pc;
-  t->pend.obj = addr;
+  hd_pend(t, HD_OP_YIELD, pc, addr); // where the thread is if the execution ends as a hang
+  t->pend.flags = HD_EV_FORCED;
   bool round = goes_round(t, pc, addr, value);
   t->progress.repeats = hd_tells_nothing(t, pc, value) ? t->progress.repeats + 1 : 0;
   // Most stretches are followed by a short look, and ever fewer by ever longer ones.

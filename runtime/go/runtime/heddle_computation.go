@@ -10,6 +10,7 @@ package runtime
 // those of its next access. It reports whether t must yield before that access. It runs on the
 // scheduler's stack.
 func hdQuietOver(t *hdThread, pc, fp uintptr) bool {
+	hd.stretches++
 	if hd.settle.phase != hdSettleNone || hdRepeats(t, hdWhere(pc, fp, hdSkipLibrary)) {
 		return true
 	}
@@ -20,7 +21,6 @@ func hdQuietOver(t *hdThread, pc, fp uintptr) bool {
 	}
 	// The watchdog measures real time, and recording may slow the goroutine down. But one that
 	// never reaches a scheduling point must not hold off the watchdog.
-	hd.stretches++
 	if t.stretches++; t.stretches <= hdStretchesAlive {
 		hd.shm.Heartbeat++
 	}
