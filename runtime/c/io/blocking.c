@@ -160,7 +160,7 @@ static bool external(void) {
     long slice = left < SLICE ? (long)left : SLICE;
     long r = hd_sys(SYS_poll, fds, n, slice);
     if (r > 0) break;
-    HD_CALL_MODULES(meanwhile);
+    HD_EACH_MODULE(m) if (m->meanwhile && m->meanwhile()) return true;
     if (HD_UNLIKELY(hd_cut_asked)) hd_cut(hd.cur->pend.pc, hd.cur->pend.obj);
     if (left != ~0ull && (left -= (uint64_t)slice) == 0) return false;
     // The watchdog must not report a hang.
