@@ -281,7 +281,7 @@ static void look_at_children(void) {
 }
 
 // ---- signals from children
-static int number_of(long pid) { // of a process that has this identifier in the kernel; 0: it is no child of the program
+static int number_of(long pid) { // of a process that has this identifier in the kernel; 0: no child
   for (uint32_t i = 0; i < nchildren; i++)
     if (!child[i].waited && kernels(i) == pid) return FIRST + (int)i;
   return 0;
@@ -349,7 +349,7 @@ static int wanted(pid_t which, bool any_ended) {
 
 static bool meanwhile(void) {
   look_at_children();
-  return hd_arrival_waits() && collect();
+  return nchildren && hd_arrival_waits() && collect();
 }
 
 static long kernels_child(int pid) {
@@ -680,7 +680,7 @@ static HD_COLD long from_child(int pid, int sig, bool queue, union sigval value)
   return hd_sys(SYS_rt_sigqueueinfo, to, sig, &info);
 }
 
-static bool is_child(int pid) { return pid > 0 && wanted(pid, false) >= 0; }
+static bool is_child(int pid) { return (uint32_t)pid - FIRST < nchildren; } // or was one
 
 // Sends to the child pid. Returns 0 or an errno.
 static int to_child(int pid, int sig, bool queue, union sigval value, uint64_t pc) {
