@@ -280,10 +280,27 @@ static void look_at_children(void) {
   }
 }
 
+// ---- how children end
+//
+// A child that was started while the program ignored SIGCHLD may be gone without a wait.
+static bool exists(long pid) {
+  siginfo_t info;
+  return hd_sys6(SYS_waitid, P_PID, pid, (long)&info, WEXITED | WNOHANG | WNOWAIT, 0, 0) == 0;
+}
+static bool how_ended(long pid, siginfo_t *info) { // leaves the child to be waited for
+  info->si_pid = 0;
+  info->si_code = info->si_status = 0;
+  return hd_sys6(SYS_waitid, P_PID, pid, (long)info, WEXITED | WNOHANG | WNOWAIT, 0, 0) != 0 || info->si_pid;
+}
+static bool ended(long pid) {
+  siginfo_t info;
+  return how_ended(pid, &info);
+}
+
 // ---- signals from children
-static int number_of(long pid) { // of a process that has this identifier in the kernel; 0: no child
-  for (uint32_t i = 0; i < nchildren; i++)
-    if (!child[i].waited && kernels(i) == pid) return FIRST + (int)i;
+static int number_of(long pid) { // of the process that has, or had, this identifier in the kernel; 0: no child
+  for (uint32_t i = nchildren; i-- > 0;)
+    if (kernels(i) == pid) return FIRST + (int)i;
   return 0;
 }
 
@@ -306,8 +323,9 @@ static bool collect(void) {
       continue;
     }
     any = true;
-    hd.result.notes |= HD_NOTE_EXTERNAL;
     int from = number_of(info.si_pid);
+    hd_unordered();
+    if (!from || !ended(info.si_pid)) hd.result.notes |= HD_NOTE_EXTERNAL; // when it arrives depends on the child's speed
     struct hd_signal s = { .sig = info.si_signo, .code = info.si_code, .target = HD_PROCESS, .child = from ? from : info.si_pid, .value = info.si_value };
     hd_signal_generate(&s, hd.cur->pend.pc);
   }
@@ -315,21 +333,7 @@ static bool collect(void) {
 }
 
 // ---- waiting
-// A child that was started while the program ignored SIGCHLD may be gone without a wait.
-static bool exists(long pid) {
-  siginfo_t info;
-  return hd_sys6(SYS_waitid, P_PID, pid, (long)&info, WEXITED | WNOHANG | WNOWAIT, 0, 0) == 0;
-}
-static bool how_ended(long pid, siginfo_t *info) { // leaves the child to be waited for
-  info->si_pid = 0;
-  info->si_code = info->si_status = 0;
-  return hd_sys6(SYS_waitid, P_PID, pid, (long)info, WEXITED | WNOHANG | WNOWAIT, 0, 0) != 0 || info->si_pid;
-}
-static bool ended(long pid) {
-  siginfo_t info;
-  return how_ended(pid, &info);
-}
-
+//
 // Returns the index of the child that a wait is for, -1 if no child is left to wait for. A wait for
 // any child is for the one started first, because the order in which children end is
 // nondeterministic. With any_ended, a child that has ended takes precedence.
