@@ -324,7 +324,6 @@ static bool collect(void) {
     }
     any = true;
     int from = number_of(info.si_pid);
-    hd_unordered();
     if (!from || !ended(info.si_pid)) hd.result.notes |= HD_NOTE_EXTERNAL; // when it arrives depends on the child's speed
     struct hd_signal s = { .sig = info.si_signo, .code = info.si_code, .target = HD_PROCESS, .child = from ? from : info.si_pid, .value = info.si_value };
     hd_signal_generate(&s, hd.cur->pend.pc);
