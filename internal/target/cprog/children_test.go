@@ -303,8 +303,8 @@ func TestChildProcessesRefused(t *testing.T) {
 			if (fork() == 0) _exit(fd);`, "a child process that inherits a socket, eventfd"},
 		{"a signal to the program", `
 			pid_t self = getpid();
-			if (fork() == 0) { kill(self, SIGUSR1); _exit(0); }
-			wait(NULL);`, "sends a signal to the program"},
+			if (fork() == 0) { kill(self, SIGKILL); _exit(0); }
+			wait(NULL);`, "sends the program SIGKILL"},
 		{"a handler", `
 			if (fork() == 0) _exit(0);
 			struct sigaction sa = {.sa_handler = (void (*)(int))nothing};

@@ -149,6 +149,7 @@ _Noreturn void hd_more_hosts(void) {
 static void carrier(void) {
   hd_mode = HD_CARRIER;
   HD_CALL_MODULES(kernel_thread);
+  if (hd_kernel_mask) hd_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &hd_kernel_mask, 0, 8);
   hd_hosts_make(hd_shm->hosts ? hd_shm->hosts : 8);
   hd_modules_list();
   hd_mode = HD_CARRIER;

@@ -43,6 +43,7 @@ extern uintptr_t hd_main_fs;
 
 // ---- kernel_threads.c: every thread on a kernel thread of its own, one of which runs at a time
 extern HD_OWN bool hd_threads_real;
+extern HD_OWN uint64_t hd_kernel_mask;  // signals that each of these kernel threads blocks
 void hd_hand_over(struct hd_thread *from, struct hd_thread *to);
 _Noreturn void hd_hand_over_leave(struct hd_thread *from, struct hd_thread *to);
 _Noreturn void hd_seat_wait(struct hd_host *d); // the loop of a host's own thread

@@ -12,6 +12,7 @@
 #include "core/side_stack.h"
 
 bool hd_threads_real;
+uint64_t hd_kernel_mask;
 static uint32_t main_turn;
 
 static uint32_t *turn(const struct hd_thread *t) { return t->host ? &t->host->park : &main_turn; }
@@ -53,9 +54,8 @@ static void name(const struct hd_thread *t) {
 // Until now signals were blocked, and no stack existed to handle one on. This kernel thread's own frames
 // lie where the program's are to be.
 HD_ON_SIDE_STACK(void, hd_kernel_thread_ready, (void)) {
-  uint64_t none = 0;
   HD_CALL_MODULES(kernel_thread);
-  hd_sys4(SYS_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
+  hd_sys4(SYS_rt_sigprocmask, SIG_SETMASK, &hd_kernel_mask, 0, 8);
 }
 
 void hd_seat_wait(struct hd_host *d) {

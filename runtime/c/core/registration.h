@@ -51,7 +51,8 @@ struct hd_registration {
 
   // ---- while an execution runs
   bool (*external)(void); // no thread is enabled: waits for other processes. False: no thread waits for one, or time may pass
-  void (*meanwhile)(void); // while the runtime waits for another process: ends the execution if one cannot go on
+  bool (*meanwhile)(void); // while the runtime waits for another process: ends the execution if one cannot go on. True: it has sent a signal
+  void (*passes)(uint64_t ns); // time is about to pass although threads are enabled, which only wait in loops: other processes may act
   void (*leaving)(void); // an execution is about to end cleanly
   void (*failing)(void); // an execution is about to end as a failure: complete its output
   const char *(*stuck)(uint64_t pc); // what blocks the kernel thread at pc, if the module knows

@@ -87,6 +87,7 @@ bool hd_time_drifts(void) {
     hd.drift = DRIFT;
   }
   uint64_t until = hd.vtime + hd.drift;
+  HD_CALL_MODULES(passes, hd.drift);
   if (hd.drift < LARGEST) hd.drift *= 2;
   if (hd_time_passes(until)) return true;
   hd.vtime = until;

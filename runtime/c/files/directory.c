@@ -91,8 +91,8 @@ static DIR *track(DIR *dir) {
 
 HD_EXPORT DIR *opendir(const char *path) {
   hd_fd_opened();
-  if (!hd_active()) return REAL(opendir)(path);
   char name[HD_PATH], kernels[HD_PATH];
+  if (!hd_active()) return REAL(opendir)(hd_in_proc_of_child(name, path));
   hd_io_only_point(HD_OP_FD_OPEN, HD_RA);
   if (!hd_fetch_string(name, path, sizeof name)) return errno = ENAMETOOLONG, NULL;
   return track(REAL(opendir)(hd_in_proc(kernels, name, HD_PROC_READ)));

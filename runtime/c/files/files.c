@@ -72,8 +72,8 @@ static enum hd_proc_use use_of(int flags) {
 
 int hd_open_at(int dir, const char *user, int flags, unsigned mode, uint64_t pc) {
   hd_fd_opened();
-  if (!hd_active()) return (int)hd_errno_result(hd_sys4(SYS_openat, dir, user, flags, mode));
   char path[4096];
+  if (!hd_active()) return (int)hd_errno_result(hd_sys4(SYS_openat, dir, hd_in_proc_of_child(path, user), flags, mode));
   hd.cur->pend.pc = pc;
   if (!hd_fetch_string(path, user, sizeof path)) return (int)hd_errno_result(-ENAMETOOLONG);
   struct hd_thread *t = hd_io_point(HD_OP_FD_OPEN, pc, 0, -1, 0, NULL);
@@ -97,10 +97,10 @@ HD_EXPORT int creat64(const char *path, mode_t mode) { return hd_open_at(AT_FDCW
 
 // What opening with stdio's mode does to a file, for the undo log.
 static void *stream(void *(*real)(const char *, const char *, void *), const char *path, const char *mode, void *f) {
-  if (!hd_active() || !path) return real(path, mode, f);
+  char name[4096], how[16];
+  if (!hd_active() || !path) return real(hd_in_proc_of_child(name, path), mode, f);
   if (f && hd_stdio_modelled(f)) hd_unsupported("freopen of a stream over a pipe or a socket");
   if (f && hd_beside_others()) hd_stream_used(f, HD_CHANGES, hd.cur->pend.pc);
-  char name[4096], how[16];
   if (!hd_fetch_string(name, path, sizeof name) || !hd_fetch_string(how, mode, sizeof how)) return errno = ENAMETOOLONG, NULL;
   bool plus = false, exclusive = false;
   for (const char *c = how; *c && *c != ','; c++) { plus |= *c == '+'; exclusive |= *c == 'x'; }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "core/identity.h"
 #include "core/libc.h"
 #include "core/outcome.h"
 #include "core/program_memory.h"
@@ -103,23 +104,33 @@ const char *hd_in_proc(char *out, const char *path, enum hd_proc_use use) {
   return path;
 }
 
-// ---- calls that only look a path up
-//
-// They are not scheduling points, and paths outside of /proc are libc's.
-static bool below(const char *path) {
+static bool begins_with_proc(const char *path) {
   static const char prefix[] = "/proc/";
   uint64_t want = 0;
-  if (!hd_active() || !path) return false;
+  if (!path) return false;
   hd_copy(&want, prefix, 6);
   return hd_word_at((uint64_t)path, 6) == want;
 }
+
+const char *hd_in_proc_of_child(char *out, const char *path) {
+  uint32_t n;
+  if (hd_mode != HD_CHILD || !begins_with_proc(path) || hd_strlen(path) > HD_PATH - 32) return path;
+  const char *s = path + sizeof "/proc";
+  if (!number(&s, &n)) return path;
+  return in_process(out, (uint32_t)hd_identity_kernels((int)n), s);
+}
+
+// ---- calls that only look a path up
+//
+// They are not scheduling points, and paths outside of /proc are libc's.
+static bool below(const char *path) { return (hd_active() || hd_mode == HD_CHILD) && begins_with_proc(path); }
 
 static bool looked_for(const char *path, uint64_t pc) {
   hd_shares(HD_SHARED_STREAM, HD_STATE_FILES, HD_LOOKS_AT, pc);
   return below(path);
 }
 
-#define LOOKED(path) hd_in_proc(out, fetched(in, path, HD_RA), HD_PROC_LOOK)
+#define LOOKED(path) (hd_active() ? hd_in_proc(out, fetched(in, path, HD_RA), HD_PROC_LOOK) : hd_in_proc_of_child(out, path))
 static const char *fetched(char *in, const char *path, uint64_t pc) {
   hd.cur->pend.pc = pc;
   return hd_fetch_string(in, path, HD_PATH) ? in : path;
@@ -156,6 +167,7 @@ HD_INTERPOSE(int, fstat64, (int fd, struct stat64 *st), (fd, st)) {
 
 static ssize_t link_at(int dir, const char *user, char *to, size_t size, uint64_t pc) {
   char in[HD_PATH], out[HD_PATH], text[48];
+  if (!hd_active()) return hd_errno_result(hd_sys4(SYS_readlinkat, dir, hd_in_proc_of_child(out, user), to, size));
   const char *path = fetched(in, user, pc), *s = path + sizeof "/proc";
   bool thread = component(&s, "thread-self");
   if ((thread || component(&s, "self")) && !*s) {

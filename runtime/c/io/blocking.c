@@ -139,6 +139,12 @@ void hd_io_rearm(void) {
 }
 
 // ---- other processes
+bool hd_others_sent(void) {
+  bool any = false;
+  HD_EACH_MODULE(m) if (m->meanwhile) any |= m->meanwhile();
+  return any;
+}
+
 static bool external(void) {
   enum { MAX = 256, SLICE = 50 };
   static struct pollfd fds[MAX];
@@ -156,11 +162,11 @@ static bool external(void) {
       uint64_t d = v->wait.deadline > hd.vtime ? (v->wait.deadline - hd.vtime + 999999) / 1000000 : 0;
       if (d < left) left = d;
     }
-  for (;;) {
-    long slice = left < SLICE ? (long)left : SLICE;
+  for (long slice = 1;; slice = slice < SLICE / 2 ? slice * 2 : SLICE) {
+    if (left < (uint64_t)slice) slice = (long)left;
     long r = hd_sys(SYS_poll, fds, n, slice);
+    if (hd_others_sent()) return true; // before what r says was written
     if (r > 0) break;
-    HD_CALL_MODULES(meanwhile);
     if (HD_UNLIKELY(hd_cut_asked)) hd_cut(hd.cur->pend.pc, hd.cur->pend.obj);
     if (left != ~0ull && (left -= (uint64_t)slice) == 0) return false;
     // The watchdog must not report a hang.

@@ -28,6 +28,7 @@ long hd_io_done(struct hd_thread *t, uint64_t value, long err);
 // For operations that libc does in one piece and that call hooks (malloc, free): the schedule sees
 // the operation end, then libc does it.
 void hd_io_only_point(uint16_t op, uint64_t pc);
+bool hd_others_sent(void);              // makes pending what other processes have sent; reports whether they have
 void hd_io_rearm(void);                 // a timerfd was set: deadlines of waiters have moved
 extern const struct hd_registration hd_io;
 static inline struct hd_file *hd_io_target(const struct hd_io_wait *w) { return w->entered ? w->file : hd_file_of(w->fd); }

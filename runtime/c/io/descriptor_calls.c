@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "core/identity.h"
 #include "core/libc.h"
 #include "core/outcome.h"
 #include "core/program_memory.h"
@@ -171,12 +172,20 @@ static long control(int fd, int cmd, long arg) {
   return -EINVAL;
 }
 
+// Outside of an execution: only a child of the program knows processes by other identifiers than the kernel.
+static int by_kernel(int fd, int cmd, long arg) {
+  if (cmd == F_SETOWN) arg = (int)arg < 0 ? -hd_identity_kernels_group(-(int)arg) : hd_identity_kernels((int)arg);
+  long r = hd_errno_result(hd_sys(SYS_fcntl, fd, cmd, arg));
+  if (cmd == F_GETLK && r == 0) ((struct flock *)arg)->l_pid = hd_identity_seen(((struct flock *)arg)->l_pid);
+  return (int)(cmd == F_GETOWN && r > 0 ? hd_identity_seen(r) : r);
+}
+
 HD_EXPORT int fcntl(int fd, int cmd, ...) {
   va_list ap;
   va_start(ap, cmd);
   long arg = va_arg(ap, long);
   va_end(ap);
-  if (!hd_active()) return (int)hd_errno_result(hd_sys(SYS_fcntl, fd, cmd, arg));
+  if (!hd_active()) return by_kernel(fd, cmd, arg);
   hd.cur->pend.pc = HD_RA;
   if (cmd == F_SETFD) hd_unordered(HD_SHARED_PROCESS); // a child depends on it
   if (cmd == F_GETFL || cmd == F_GETFD || cmd == F_SETFD) return (int)hd_errno_result(control(fd, cmd, arg));

@@ -114,6 +114,7 @@ static long look(struct set *s, uint64_t ns, uint64_t pc) {
     hd_io_done(t, (uint64_t)n, 0);
     if (!n) hd_observe(t, pc, 0);
     if (n || !ns || late) {
+      if (external) hd_others_sent();
       hd_kernel_exit(pc);
       return n;
     }

@@ -160,6 +160,7 @@ static long transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
     uint64_t value = ~0ull;
     bool late = hd.vtime >= w.until;
     long n = attempt(fd, f, write, m, &value);
+    if (external) hd_others_sent();
     if (n < 0) {
       hd_io_done(t, 0, -n);
       if (n == -EAGAIN && waits && !late) continue;

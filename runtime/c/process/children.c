@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "core/event.h"
+#include "core/fiber.h"
+#include "core/identity.h"
 #include "core/interrupts.h"
 #include "core/libc.h"
 #include "core/outcome.h"
@@ -42,6 +44,7 @@ extern char **environ;
 
 enum { MOST = 1024, FIRST = HD_CHILD_BASE, MS = 1000000 };
 static const long PATIENCE = 100 * MS; // ns to wait for a child's end before other threads continue
+static const long SILENCE = 10000l * MS; // ns to wait for a signal of children that rest
 enum { ANSWER = 100 };                 // ms to wait for a child's read or write before other threads continue
 
 static struct {
@@ -55,6 +58,9 @@ static uint32_t nchildren;
 static uint64_t waiting; // object on which threads block that wait for a child longer than PATIENCE
 
 static struct hd_fate *fates; // by number - FIRST
+
+static uint64_t mask_around; // of signals that the kernel thread blocks, but for fork
+static long program;         // the kernel's identifier of this process, until it is a child
 
 static bool subreaper; // orphans among the descendants become children of the program
 
@@ -91,6 +97,7 @@ static struct hd_thread *start_point(const char *what, uint64_t pc) {
   if (nchildren == MOST) hd_unsupported("more than 1024 child processes in one execution");
   hd_event_settle();
   struct hd_thread *t = hd_op(HD_OP_PROCESS_START, pc, 0);
+  hd_arrivals_open();
   hd_pipes_inherited();
   hd_timestamp_trap(false); // off until the child has started, which would inherit it
   hd_priority_apply(t);
@@ -139,8 +146,7 @@ static int failed(struct hd_thread *t, int err) {
 // are scheduled like any code. So the operation lies between the last of them in the parent and the process's start.
 static bool forked_beside; // the process about to be started by fork is, and continues as, a copy of one with several threads
 
-static void before_fork(void) {
-  if (!hd_active() || !hd.cur->fork.what) return;
+static void about_to_fork(void) {
   struct hd_thread *t = start_point(hd.cur->fork.what, hd.cur->fork.pc);
   forked_beside = hd.nborn > 1;
   if (forked_beside) {
@@ -154,16 +160,31 @@ static void before_fork(void) {
   t->fork.number = announced(t, 0, forked_beside);
 }
 
+// A signal may reach the child before it has the program's dispositions and masks. So all signals are blocked until then.
+static bool models(void) { return hd_mode != HD_PASSIVE && hd_mode != HD_UNKNOWN && hd_mode != HD_CHILD; }
+static void before_fork(void) {
+  if (!models()) return;
+  if (hd_active() && hd.cur->fork.what) about_to_fork();
+  program = hd_sys(SYS_getpid, 0, 0, 0);
+  mask_around = hd_signals_block();
+}
+
+static void after_fork(void) {
+  if (models()) hd_signals_unblock(mask_around);
+}
+
 // Runs in the child of a fork, which continues without the runtime except for the heap, because it
 // has blocks of it.
 static void in_child(void) {
-  if (hd_mode == HD_PASSIVE || hd_mode == HD_UNKNOWN || hd_mode == HD_CHILD) return;
+  if (hd_mode == HD_PASSIVE || hd_mode == HD_UNKNOWN) return;
   struct hd_thread *t = hd.cur;
   bool active = hd_mode == HD_ACTIVE;
+  if (active || hd_mode == HD_CHILD) hd_identity_child(active ? t->fork.number : 0, program);
+  if (hd_mode == HD_CHILD) return;
   hd_mode = HD_CHILD;
   if (active && t->fork.what && forked_beside) hd_child_begins(&fates[t->fork.number - FIRST]);
   hd_crash_remove();
-  hd_signals_release(active ? t->signals.mask : 0);
+  hd_signals_release(active ? t : NULL);
   if (!active) return;
   hd_own_fds_release();
   hd_name_apply(t);
@@ -171,7 +192,7 @@ static void in_child(void) {
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
 // Called before the program can register handlers: these then run last before the fork and first in the child.
-void hd_children_init(void) { __register_atfork(before_fork, NULL, in_child, NULL); }
+void hd_children_init(void) { __register_atfork(before_fork, after_fork, in_child, NULL); }
 
 static int do_fork(const char *what, uint64_t pc, int (*real)(void)) {
   if (hd_semnamed_used()) hd_unsupported("fork after sem_open: named semaphores work within one process");
@@ -185,9 +206,10 @@ static int do_fork(const char *what, uint64_t pc, int (*real)(void)) {
   if (real != REAL(fork)) before_fork(); // _Fork runs no handlers
   int pid = real();
   if (pid == 0) {
-    in_child();
+    if (hd_mode != HD_CHILD) in_child();
     return 0;
   }
+  after_fork();
   t->fork.what = NULL;
   hd_timestamp_trap(true);
   uint32_t i = (uint32_t)t->fork.number - FIRST;
@@ -204,11 +226,36 @@ HD_EXPORT pid_t vfork(void) {
   return hd_active() ? do_fork("vfork", HD_RA, REAL(fork)) : REAL(fork)();
 }
 
+// Calls libc's function. The new process inherits the thread's mask and ignores what the program ignores.
 typedef __typeof__(posix_spawn) spawn_function;
+static int spawn_really(spawn_function *real, pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *wishes, char *const *argv, char *const *envp) {
+  posix_spawnattr_t attr;
+  short flags = 0;
+  uint64_t defaults = 0;
+  sigset_t set;
+  posix_spawnattr_init(&attr);
+  if (wishes) hd_from_program(&attr, wishes, sizeof attr);
+  posix_spawnattr_getflags(&attr, &flags);
+  if (flags & POSIX_SPAWN_SETSIGDEF) {
+    posix_spawnattr_getsigdefault(&attr, &set);
+    defaults = *(uint64_t *)&set;
+  }
+  if (!(flags & POSIX_SPAWN_SETSIGMASK)) {
+    hd_fill(&set, 0, sizeof set);
+    *(uint64_t *)&set = hd.cur->signals.mask;
+    posix_spawnattr_setsigmask(&attr, &set);
+    posix_spawnattr_setflags(&attr, (short)(flags | POSIX_SPAWN_SETSIGMASK));
+  }
+  uint64_t ignored = hd_signals_ignore(defaults);
+  int err = real(pid, path, actions, &attr, argv, envp);
+  hd_signals_heed(ignored);
+  return err;
+}
+
 static int spawn(const char *what, uint64_t pc, spawn_function *real, pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const *argv, char *const *envp) {
   struct hd_thread *t = start_point(what, pc);
   pid_t p;
-  int err = real(&p, path, actions, attr, argv, envp);
+  int err = spawn_really(real, &p, path, actions, attr, argv, envp);
   if (err) return failed(t, err);
   int number = started(t, p);
   if (pid) hd_to_program(pid, &number, sizeof number);
@@ -233,7 +280,13 @@ static void look_at_children(void) {
   }
 }
 
-// ---- waiting
+// ---- how children end
+//
+// A child that was started while the program ignored SIGCHLD may be gone without a wait.
+static bool exists(long pid) {
+  siginfo_t info;
+  return hd_sys6(SYS_waitid, P_PID, pid, (long)&info, WEXITED | WNOHANG | WNOWAIT, 0, 0) == 0;
+}
 static bool how_ended(long pid, siginfo_t *info) { // leaves the child to be waited for
   info->si_pid = 0;
   info->si_code = info->si_status = 0;
@@ -244,6 +297,42 @@ static bool ended(long pid) {
   return how_ended(pid, &info);
 }
 
+// ---- signals from children
+static int number_of(long pid) { // of the process that has, or had, this identifier in the kernel; 0: no child
+  for (uint32_t i = nchildren; i-- > 0;)
+    if (kernels(i) == pid) return FIRST + (int)i;
+  return 0;
+}
+
+// Reports whether a signal is for the program: from a child, or a process that a child has started. Those are in the same
+// process group, or have ended.
+static bool for_program(const siginfo_t *info) {
+  if (number_of(info->si_pid)) return true;
+  if (info->si_pid <= 0 || info->si_pid == hd_controller || info->si_pid == hd_sys(SYS_getpid, 0, 0, 0)) return false;
+  long group = hd_sys(SYS_getpgid, info->si_pid, 0, 0);
+  return group < 0 || group == hd_sys(SYS_getpgid, 0, 0, 0);
+}
+
+// Makes pending what children have sent so far. Reports whether they sent anything.
+static bool collect(void) {
+  siginfo_t info;
+  bool any = false;
+  while (nchildren && hd_arrival_take(&info)) {
+    if (!for_program(&info)) {
+      hd_arrival_fatal(info.si_signo);
+      continue;
+    }
+    any = true;
+    int from = number_of(info.si_pid);
+    if (!from || !ended(info.si_pid)) hd.result.notes |= HD_NOTE_EXTERNAL; // when it arrives depends on the child's speed
+    struct hd_signal s = { .sig = info.si_signo, .code = info.si_code, .target = HD_PROCESS, .child = from ? from : info.si_pid, .value = info.si_value };
+    hd_signal_generate(&s, hd.cur->pend.pc);
+  }
+  return any;
+}
+
+// ---- waiting
+//
 // Returns the index of the child that a wait is for, -1 if no child is left to wait for. A wait for
 // any child is for the one started first, because the order in which children end is
 // nondeterministic. With any_ended, a child that has ended takes precedence.
@@ -259,6 +348,11 @@ static int wanted(pid_t which, bool any_ended) {
     if (any_ended && ended(kernels(i))) return (int)i;
   }
   return first;
+}
+
+static bool meanwhile(void) {
+  look_at_children();
+  return nchildren && hd_arrival_waits() && collect();
 }
 
 static long kernels_child(int pid) {
@@ -296,10 +390,14 @@ static void rest(struct patience *p, long pid) {
   if (__atomic_load_n(&hd_shm->stop, __ATOMIC_ACQUIRE) || hd_sys(SYS_getppid, 0, 0, 0) != hd_controller) hd_sys(SYS_exit_group, 0, 0, 0);
 }
 
-// Waits at most most ns for the child's end, indefinitely if most < 0. Reports whether it has ended.
+// Waits at most most ns for the child's end, indefinitely if most < 0. Reports whether it has ended. The wait is over, too,
+// when the child rests and has sent a signal: it may expect an answer. What it has sent before it ended is pending then.
 static bool wait_really(long pid, long most) {
-  for (struct patience p = { 0 }; !ended(pid); rest(&p, pid))
+  for (struct patience p = { 0 }; !ended(pid); rest(&p, pid)) {
+    if (hd_arrival_waits() && !runs(pid) && !ended(pid) && collect()) return false;
     if (most >= 0 && p.passed >= most) return false;
+  }
+  collect();
   return true;
 }
 
@@ -341,9 +439,54 @@ static bool unwatched(void) {
   return i >= 0 && !child[i].watch;
 }
 
-// Called when no thread is enabled: waits until a child ends that a thread waits for. Returns false
-// if no thread waits for a child, or if the wait takes longer than PATIENCE and another thread has a
-// deadline.
+// Finds a child that has not ended. 0: all have.
+static long running(void) {
+  for (uint32_t i = 0; i < nchildren; i++)
+    if (!child[i].waited && !ended(kernels(i))) return kernels(i);
+  return 0;
+}
+
+// Reports whether a child's signal may make a difference: a thread waits for one, or a handler may run.
+static bool receptive(bool waits) {
+  bool handled = false;
+  for (int sig = 1; sig < NSIG && !handled; sig++) handled = sig != SIGCHLD && hd_signal_handled(sig);
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    const struct hd_thread *u = &hd_threads[i];
+    if (u->ended || u->fires) continue;
+    if (!waits && handled) return true;
+    if (u->pend.op == HD_OP_SIGNAL_WAIT || u->pend.op == HD_OP_SIGNAL_RESUME) return true;
+    if (handled && (u->wait.intr != HD_INTR_NEVER || u->pend.op == HD_OP_SLEEP || u->pend.op == HD_OP_SEM_WAIT)) return true;
+  }
+  return false;
+}
+
+// Waits at most most ns for signals, while a child runs that could send one. Reports whether any has come.
+static bool wait_for_signals(uint64_t most) {
+  long pid = running();
+  for (struct patience p = { 0 }; pid; pid = running(), rest(&p, pid)) {
+    if (hd_arrival_waits() && !runs(pid) && collect()) return true;
+    if ((uint64_t)p.passed >= most) break;
+  }
+  return collect();
+}
+
+// Time is about to pass although threads are enabled, because they do nothing else than to wait for something.
+static void passes(uint64_t ns) {
+  if (nchildren && receptive(false)) wait_for_signals(ns < (uint64_t)PATIENCE ? ns : (uint64_t)PATIENCE);
+}
+
+static uint64_t next_timer(void) {
+  uint64_t first = ~0ull;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.timers.w[w]; m; m &= m - 1) {
+      const struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (u->wait.deadline < first) first = u->wait.deadline;
+    }
+  return first;
+}
+
+// Called when no thread is enabled: waits until a child ends that a thread waits for, or sends a signal. Returns false
+// if neither can happen, or if the wait takes longer than PATIENCE and another thread has a deadline.
 static bool external(void) {
   long pid = 0; // of a child that is waited for
   for (uint32_t i = 0; nchildren && i < hd.nthreads; i++) {
@@ -351,8 +494,11 @@ static bool external(void) {
     if (!u->ended && u->wait.on && u->wait.on != (uint64_t)&waiting && hd_child_shares(u->wait.on))
       hd_unsupported("a wait for an object in memory that is shared with a child process: heddle controls the threads of one process");
   }
+  if (!nchildren) return false;
   for (struct patience p = { 0 };; rest(&p, pid)) {
     bool any = false;
+    long alive = running();
+    if ((!alive || (hd_arrival_waits() && !runs(alive))) && collect()) return true;
     for (uint32_t i = 0; i < hd.nthreads; i++) {
       struct hd_thread *u = &hd_threads[i];
       if (u->ended) continue;
@@ -367,7 +513,15 @@ static bool external(void) {
       hd_update((uint64_t)&waiting);
       return true;
     }
-    if (!any || (p.passed > PATIENCE && any_timer())) return false;
+    if (any) {
+      if (p.passed > PATIENCE && any_timer()) return false;
+      continue;
+    }
+    if (!alive || !receptive(true)) return false;
+    pid = alive;
+    uint64_t next = next_timer(), ns = next == ~0ull || next > hd.vtime + (uint64_t)PATIENCE ? (uint64_t)PATIENCE : next > hd.vtime ? next - hd.vtime : 0;
+    if (next != ~0ull && (uint64_t)p.passed >= ns) return collect();
+    if (next == ~0ull && p.passed > SILENCE) hd_unsupported("a wait for a signal from a child process that does nothing for 10 seconds");
   }
 }
 
@@ -376,6 +530,7 @@ static bool external(void) {
 static bool unwanted(void) { return hd_actions[SIGCHLD].sa_handler == SIG_IGN || hd_actions[SIGCHLD].sa_flags & SA_NOCLDWAIT; }
 
 static void reap(uint32_t i, struct rusage *usage) {
+  if (usage) hd_fill(usage, 0, sizeof *usage);
   hd_sys4(SYS_wait4, kernels(i), NULL, 0, usage);
   child[i].waited = true;
 }
@@ -396,6 +551,7 @@ static long wait_for(pid_t which, int options, siginfo_t *info, struct rusage *u
     if (options & WNOHANG) {
       hd_commit(t, 0, 0);
       hd_observe(t, pc, 0);
+      hd_kernel_exit(pc);
       return 0;
     }
     failed(t, EAGAIN);
@@ -424,10 +580,8 @@ static long wait_for(pid_t which, int options, siginfo_t *info, struct rusage *u
   hd_progress(t);
   hd_commit(t, (uint64_t)i + 1, 0);
   hd_update((uint64_t)&waiting);
-  if (send) {
-    hd_signal_generate(&s, pc);
-    hd_deliver_due(t, pc);
-  }
+  if (send) hd_signal_generate(&s, pc);
+  hd_kernel_exit(pc);
   return FIRST + i;
 }
 
@@ -493,7 +647,11 @@ static void answer(int fd, bool write) {
   hd.result.notes |= HD_NOTE_EXTERNAL;
   struct pollfd p = { .fd = fd, .events = write ? POLLOUT : POLLIN };
   enum { SLICE = 10 };
-  for (int passed = 0; passed < ANSWER && !hd_sys(SYS_poll, &p, 1, SLICE); passed += SLICE) look_at_children();
+  for (int passed = 0; passed < ANSWER && !hd_sys(SYS_poll, &p, 1, SLICE); passed += SLICE) {
+    look_at_children();
+    if (hd_arrival_waits()) break;
+  }
+  collect();
 }
 
 // Waits for a command's output, so that the number of bytes of a read does not depend on its speed.
@@ -504,34 +662,88 @@ static void print(int number, int fd, uint64_t n) {
     if (hd_sys(SYS_ioctl, fd, FIONREAD, &there) || (uint64_t)there >= n) return;
 }
 
-// Translates, in a child, a process number that it has from the program to the kernel's.
-static int kernels_number(int pid) {
-  if (pid <= 0 || pid == hd_pid()) hd_refuse("a child process of the program, forked and without exec, sends a signal to the program or to all of its group");
-  uint32_t i = (uint32_t)pid - FIRST;
-  return i < nchildren ? kernels(i) : pid;
+// ---- sending signals
+//
+// In a child the kernel sends them; numbers that the child has from the program are translated.
+static HD_COLD long from_child(int pid, int sig, bool queue, union sigval value) {
+  static const char *const what = "a child process of the program, forked and without exec, sends";
+  bool group = pid <= 0;
+  long to = group ? -hd_identity_kernels_group(-pid) : hd_identity_kernels(pid);
+  if (group && (pid == -1 || pid == -hd_pid() || (pid == 0 && hd_identity_with_program()))) hd_refuse("%s a signal to the program's process group", what);
+  if (hd_identity_is_program(to) && (sig == SIGKILL || sig == SIGSTOP || (sig == SIGINT && hd_threads_real)))
+    hd_refuse("%s the program %s", what, sig == SIGKILL ? "SIGKILL" : sig == SIGSTOP ? "SIGSTOP" : "SIGINT");
+  if (!queue) return hd_sys(SYS_kill, to, sig, 0);
+  siginfo_t info;
+  hd_fill(&info, 0, sizeof info);
+  info.si_signo = sig;
+  info.si_code = SI_QUEUE;
+  info.si_pid = (pid_t)hd_sys(SYS_getpid, 0, 0, 0);
+  info.si_uid = (uid_t)hd_sys(SYS_getuid, 0, 0, 0);
+  info.si_value = value;
+  return hd_sys(SYS_rt_sigqueueinfo, to, sig, &info);
 }
 
-static bool child_kill(int pid, int sig, uint64_t pc, int *err) {
-  int i = wanted(pid, false);
-  if (pid <= 0 || i < 0) return false;
+static bool is_child(int pid) { return (uint32_t)pid - FIRST < nchildren; } // or was one
+
+// Sends to the child pid. Returns 0 or an errno.
+static int to_child(int pid, int sig, bool queue, union sigval value, uint64_t pc) {
   struct hd_thread *t = hd_op(HD_OP_PROCESS_SIGNAL, pc, 0);
   t->pend.aux = (uint64_t)sig;
-  i = wanted(pid, false); // another thread may have waited for it at the scheduling point
-  *err = i < 0 ? ESRCH : (int)-hd_sys(SYS_kill, kernels((uint32_t)i), sig, 0);
-  hd_commit(t, (uint64_t)(pid - FIRST + 1), *err);
-  return true;
+  int i = wanted(pid, false), err = ESRCH; // another thread may have waited for it at the scheduling point
+  siginfo_t info;
+  hd_fill(&info, 0, sizeof info);
+  if (i >= 0 && exists(kernels((uint32_t)i))) {
+    info.si_signo = sig;
+    info.si_code = SI_QUEUE;
+    info.si_pid = (pid_t)hd_sys(SYS_getpid, 0, 0, 0);
+    info.si_uid = (uid_t)hd_sys(SYS_getuid, 0, 0, 0);
+    info.si_value = value;
+    err = (int)-(queue ? hd_sys(SYS_rt_sigqueueinfo, kernels((uint32_t)i), sig, &info) : hd_sys(SYS_kill, kernels((uint32_t)i), sig, 0));
+  }
+  hd_commit(t, (uint64_t)(pid - FIRST + 1), err);
+  hd_kernel_exit(pc);
+  return err;
+}
+
+static int to_self(int sig, int code, union sigval value, uint64_t pc) {
+  return sig == 0 ? 0 : hd_signal_valid(sig) ? hd_signal_send(NULL, sig, code, value, pc) : EINVAL;
+}
+
+// The program's process group: itself and the children that have not left it.
+static int to_group(int sig, uint64_t pc) {
+  static const union sigval none;
+  for (uint32_t i = 0; i < nchildren; i++)
+    if (!child[i].waited && hd_sys(SYS_getpgid, kernels(i), 0, 0) == hd_sys(SYS_getpgid, 0, 0, 0)) to_child(FIRST + (int)i, sig, false, none, pc);
+  return to_self(sig, SI_USER, none, pc);
+}
+
+static int result(int err) {
+  if (err) errno = err;
+  return err ? -1 : 0;
 }
 
 HD_EXPORT int kill(int pid, int sig) {
-  if (!hd_active()) return REAL(kill)(hd_mode == HD_CHILD ? kernels_number(pid) : pid, sig);
-  int err;
-  if (!child_kill(pid, sig, HD_RA, &err)) {
-    if (pid != 0 && pid != hd_pid()) hd_unsupported("kill of another process");
-    if (sig == 0) return 0;
-    err = hd_signal_valid(sig) ? hd_signal_send(NULL, sig, SI_USER, (union sigval){ 0 }, HD_RA) : EINVAL;
-  }
-  if (err) errno = err;
-  return err ? -1 : 0;
+  static const union sigval none;
+  if (!hd_active()) return hd_mode == HD_CHILD ? (int)hd_errno_result(from_child(pid, sig, false, none)) : REAL(kill)(pid, sig);
+  if (is_child(pid)) return result(to_child(pid, sig, false, none, HD_RA));
+  if (pid == 0 || pid == -hd_pid()) return result(to_group(sig, HD_RA));
+  if (pid != hd_pid()) hd_unsupported("kill of another process");
+  return result(to_self(sig, SI_USER, none, HD_RA));
+}
+
+HD_EXPORT int killpg(int group, int sig) {
+  static const union sigval none;
+  if (group < 0) return result(EINVAL);
+  if (!hd_active()) return hd_mode == HD_CHILD ? (int)hd_errno_result(from_child(-group, sig, false, none)) : REAL(killpg)(group, sig);
+  if (group != 0 && group != hd_pid()) hd_unsupported("killpg of another process group");
+  return result(to_group(sig, HD_RA));
+}
+
+HD_EXPORT int sigqueue(pid_t pid, int sig, const union sigval value) {
+  if (!hd_active()) return hd_mode == HD_CHILD ? (int)hd_errno_result(from_child(pid, sig, true, value)) : REAL(sigqueue)(pid, sig, value);
+  if (is_child(pid)) return result(to_child(pid, sig, true, value, HD_RA));
+  if (pid != hd_pid()) hd_unsupported("sigqueue to another process");
+  return result(to_self(sig, SI_QUEUE, value, HD_RA));
 }
 
 // ---- the shell
@@ -568,7 +780,7 @@ HD_INTERPOSE(FILE *, popen, (const char *command, const char *how), (command, ho
   pid_t pid;
   posix_spawn_file_actions_init(&a);
   posix_spawn_file_actions_adddup2(&a, theirs, reads);
-  err = REAL(posix_spawn)(&pid, "/bin/sh", &a, NULL, argv, environ);
+  err = spawn_really(REAL(posix_spawn), &pid, "/bin/sh", &a, NULL, argv, environ);
   posix_spawn_file_actions_destroy(&a);
   hd_sys(SYS_close, theirs, 0, 0);
   if (err) {
@@ -596,14 +808,18 @@ static int replace(int (*how)(const char *, char *const *, char *const *), const
   struct hd_thread *t = start_point(what, pc);
   int fds[2] = { -1, -1 }, err = 0, status = 0;
   hd_sys(SYS_pipe2, fds, O_CLOEXEC, 0);
+  uint64_t pending = hd_signals_pending(t) & t->signals.mask, mask = hd_signals_block();
   long pid = hd_sys6(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
   if (pid == 0) {
     in_child();
+    for (; pending; pending &= pending - 1) hd_sys(SYS_kill, hd_sys(SYS_getpid, 0, 0, 0), __builtin_ctzll(pending) + 1, 0);
+    hd_timers_pass_on();
     how(path, argv, envp);
     err = errno;
     hd_sys(SYS_write, fds[1], &err, sizeof err);
     hd_sys(SYS_exit_group, 127, 0, 0);
   }
+  hd_signals_unblock(mask);
   hd_sys(SYS_close, fds[1], 0, 0);
   if (pid < 0) err = (int)-pid;
   else if (hd_sys(SYS_read, fds[0], &err, sizeof err) != sizeof err) err = 0;
@@ -611,7 +827,10 @@ static int replace(int (*how)(const char *, char *const *, char *const *), const
   if (pid > 0 && err) hd_sys4(SYS_wait4, pid, &status, 0, NULL);
   if (err) { errno = failed(t, err); return -1; }
   started(t, pid);
-  wait_really(pid, -1);
+  for (struct patience p = { 0 }; !ended(pid); rest(&p, pid)) {
+    siginfo_t info;
+    while (hd_arrival_take(&info)) hd_sys(SYS_kill, pid, info.si_signo, 0); // it has this program's identifier
+  }
   hd_sys4(SYS_wait4, pid, &status, 0, NULL);
   child[nchildren - 1].waited = true;
   if (WIFSIGNALED(status)) hd_end(HD_OUT_SIGNAL, WTERMSIG(status), pc, 0, "of the program that took the place of this one");
@@ -678,6 +897,7 @@ static void leaving(void) {
 static void end(void) {
   for (uint32_t i = 0; i < nchildren; i++) {
     if (child[i].waited) continue;
+    if (!exists(kernels(i))) continue;
     hd_sys(SYS_kill, kernels(i), SIGKILL, 0);
     hd_sys4(SYS_wait4, kernels(i), NULL, 0, NULL);
   }
@@ -687,5 +907,5 @@ static void end(void) {
 static const struct hd_operation operations[] = { { .op = HD_OP_PROCESS_WAIT, .enabled = wait_enabled } };
 
 const struct hd_registration hd_children = {
-  HD_OPERATIONS(operations), .begin = begin, .end = end, .external = external, .meanwhile = look_at_children, .leaving = leaving, .handled = handled, .external_used = answer, .child = kernels_child,
+  HD_OPERATIONS(operations), .begin = begin, .end = end, .external = external, .meanwhile = meanwhile, .passes = passes, .leaving = leaving, .handled = handled, .external_used = answer, .child = kernels_child,
 };

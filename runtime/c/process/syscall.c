@@ -198,12 +198,33 @@ long hd_system_call(long n, const long a[6], uint64_t pc, bool instruction) {
   refuse("the system call number %ld made with syscall()", n);
 }
 
+// In a child of the program: calls about identifiers, which are not the kernel's there.
+static bool about_identifiers(long n, const long a[6], long *r) {
+  if (hd_mode != HD_CHILD) return false;
+  switch (n) {
+  case SYS_getpid: *r = getpid(); return true;
+  case SYS_gettid: *r = gettid(); return true;
+  case SYS_getppid: *r = getppid(); return true;
+  case SYS_getpgrp: *r = getpgrp(); return true;
+  case SYS_getpgid: *r = getpgid(I(0)); return true;
+  case SYS_getsid: *r = getsid(I(0)); return true;
+  case SYS_setpgid: *r = setpgid(I(0), I(1)); return true;
+  case SYS_setsid: *r = setsid(); return true;
+  case SYS_kill: *r = kill(I(0), I(1)); return true;
+  case SYS_tgkill: *r = tgkill(I(0), I(1), I(2)); return true;
+  case SYS_tkill: *r = tgkill(getpid(), I(0), I(1)); return true;
+  }
+  return false;
+}
+
 HD_EXPORT long syscall(long n, ...) {
   va_list ap;
   va_start(ap, n);
   long a[6];
   for (int i = 0; i < 6; i++) a[i] = va_arg(ap, long);
   va_end(ap);
+  long r;
+  if (about_identifiers(n, a, &r)) return r;
   if (!hd_active()) return hd_errno_result(hd_child_syscall(n, a));
   return hd_system_call(n, a, hd.cur->library_pc ? hd.cur->library_pc : HD_RA, false);
 }

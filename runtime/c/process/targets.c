@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
+#include "core/identity.h"
 #include "core/libc.h"
 #include "core/outcome.h"
 #include "core/run.h"
@@ -23,7 +24,7 @@ static void limits(enum __rlimit_resource resource, const char *what) {
   if (resource == RLIMIT_DATA) hd_heap_open_all();
 }
 
-HD_INTERPOSE(int, prlimit, (pid_t pid, enum __rlimit_resource resource, const struct rlimit *new, struct rlimit *old), (pid, resource, new, old)) {
+HD_INTERPOSE(int, prlimit, (pid_t pid, enum __rlimit_resource resource, const struct rlimit *new, struct rlimit *old), ((pid_t)hd_identity_kernels(pid), resource, new, old)) {
   long to;
   if (!process_of(pid, "prlimit", HD_RA, &to)) return (int)hd_errno_result(-ESRCH);
   hd_shares(HD_SHARED_PROCESS, HD_STATE_LIMITS, new ? HD_CHANGES : HD_LOOKS_AT, HD_RA);
@@ -40,12 +41,12 @@ HD_INTERPOSE_CONTROLLED(int, setrlimit, (enum __rlimit_resource resource, const 
 }
 HD_EXPORT int setrlimit64(enum __rlimit_resource, const struct rlimit64 *) __attribute__((alias("setrlimit")));
 
-HD_INTERPOSE(ssize_t, process_vm_readv, (pid_t pid, const struct iovec *local, unsigned long n, const struct iovec *remote, unsigned long m, unsigned long flags), (pid, local, n, remote, m, flags)) {
+HD_INTERPOSE(ssize_t, process_vm_readv, (pid_t pid, const struct iovec *local, unsigned long n, const struct iovec *remote, unsigned long m, unsigned long flags), ((pid_t)hd_identity_kernels(pid), local, n, remote, m, flags)) {
   long to;
   if (pid == 0 || !process_of(pid, "process_vm_readv", HD_RA, &to)) return hd_errno_result(-ESRCH);
   return hd_errno_result(hd_sys6(SYS_process_vm_readv, to, (long)local, (long)n, (long)remote, (long)m, (long)flags));
 }
-HD_INTERPOSE(ssize_t, process_vm_writev, (pid_t pid, const struct iovec *local, unsigned long n, const struct iovec *remote, unsigned long m, unsigned long flags), (pid, local, n, remote, m, flags)) {
+HD_INTERPOSE(ssize_t, process_vm_writev, (pid_t pid, const struct iovec *local, unsigned long n, const struct iovec *remote, unsigned long m, unsigned long flags), ((pid_t)hd_identity_kernels(pid), local, n, remote, m, flags)) {
   long to;
   if (pid == 0 || !process_of(pid, "process_vm_writev", HD_RA, &to)) return hd_errno_result(-ESRCH);
   return hd_errno_result(hd_sys6(SYS_process_vm_writev, to, (long)local, (long)n, (long)remote, (long)m, (long)flags));

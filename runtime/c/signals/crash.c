@@ -50,6 +50,7 @@ static const char *unloaded(uint64_t pc, uint64_t addr) {
 
 static void on_fatal(int sig, siginfo_t *info, void *context) {
   ucontext_t *c = context;
+  if (hd_mode == HD_ACTIVE && hd_arrival_aside(info)) return;
   if (sig == SIGTRAP && info->si_code > 0 && hd_inject_step(c)) return;
   if (info->si_code > 0 && hd_context_fix_up(c)) return;
   if (sig == SIGSEGV && info->si_code == SI_KERNEL && hd_timestamp(c)) return;
@@ -101,7 +102,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
 // at the interrupted instruction. In a hook it ends at the next scheduling point; the controller repeats the signal, so an
 // execution without one ends once the signal comes outside of hooks.
 static void on_cut(int sig, siginfo_t *info, void *context) {
-  (void)info;
+  if (hd_mode == HD_ACTIVE && hd_arrival_aside(info)) return;
   if (hd_mode != HD_ACTIVE) {
     hd_fork_signal(sig);
     return;
@@ -127,6 +128,12 @@ static void on_cut(int sig, siginfo_t *info, void *context) {
 struct kernel_sigaction { void *handler; unsigned long flags; void *restorer; uint64_t mask; };
 static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPIPE };
 
+uint64_t hd_crash_set(void) {
+  uint64_t set = hd_bit(CUT);
+  for (uint32_t i = 0; i < sizeof fatal / sizeof *fatal; i++) set |= hd_bit(fatal[i]);
+  return set;
+}
+
 void hd_crash_remove(void) {
   struct kernel_sigaction sa = { 0 };
   for (uint32_t i = 0; i < sizeof fatal / sizeof *fatal; i++) hd_sys4(SYS_rt_sigaction, fatal[i], &sa, 0, 8);
@@ -138,6 +145,7 @@ static void install(void) {
   stack_t ss = { .ss_sp = hd_map(ALT_STACK, "the signal stack"), .ss_size = ALT_STACK };
   hd_sys(SYS_sigaltstack, &ss, 0, 0);
   hd_timestamp_trap(true);
+  if (hd_threads_real) hd_kernel_mask = hd_arrivals_mask();
   if (done) return;
   done = true;
   // The unwinder sets itself up at its first use; that must be part of the snapshot.

@@ -15,6 +15,7 @@
 #include "core/program_memory.h"
 #include "core/progress.h"
 #include "core/registration.h"
+#include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
 #include "core/side_stack.h"
@@ -115,6 +116,12 @@ HD_ON_SIDE_STACK(void, hd_run_handler, (struct hd_thread *t, const struct sigact
   // A handler of one argument ignores the others.
   if (other || s.sp != here) hd_call_on(sp & ~15ull, (void *)act->sa_sigaction, sig, info, c);
   else act->sa_sigaction(sig, info, c);
+  if (hd_mode == HD_CHILD) { // forked in the handler
+    s.sig = 0;
+    t->signals.suspended = NULL;
+    hd_signals_unblock(*(uint64_t *)&c->uc_sigmask);
+    return;
+  }
   hd_side_top = side_top;
   hd_event_settle();
   t->signals.mask = *(uint64_t *)&c->uc_sigmask;
@@ -145,6 +152,7 @@ static void deliver_aside(struct hd_thread *t, uint16_t op) {
   hd_commit_aside(t, op, handler_of(q.sig), q.sender, (uint64_t)q.sig, interrupts ? EINTR : 0, 0);
   hd_update_all();
   run(t, &q);
+  if (hd_mode == HD_CHILD) hd_refuse("a child process that is forked in a signal handler returns from it into the call that the handler interrupted");
   if (interrupts) t->wait.interrupted = true;
 }
 
@@ -165,6 +173,7 @@ HD_ON_SIDE_STACK(void, hd_deliver_due, (struct hd_thread *t, uint64_t pc)) {
     hd_commit(t, (uint64_t)sig, 0);
     hd_update_all();
     run(t, &q);
+    if (hd_mode == HD_CHILD) return;
   }
 }
 
@@ -186,10 +195,12 @@ _Static_assert(offsetof(struct jump, mask) == offsetof(struct __jmp_buf_tag, __s
 
 // Called by __sigsetjmp (sigsetjmp.S) before libc's, whose address it returns.
 __attribute__((visibility("hidden"))) HD_PROGACCESS void *hd_before_sigsetjmp(struct jump *env, int save) {
+  uint64_t *words = (uint64_t *)&env->mask;
   if (save && hd_active()) {
-    uint64_t *words = (uint64_t *)&env->mask;
     words[WORD] = MAGIC;
     words[WORD + 1] = hd.cur->signals.mask;
+  } else if (save && hd_mode == HD_CHILD) {
+    words[WORD] = 0; // the kernel's mask is the program's
   }
   return (void *)REAL(__sigsetjmp);
 }
@@ -215,9 +226,16 @@ static HD_PROGACCESS void before_jump(struct jump *env) {
   if (env->saved && words[WORD] == MAGIC) t->signals.mask = words[WORD + 1];
 }
 
+// The buffer may have been filled before the fork.
+static void before_jump_in_child(struct jump *env) {
+  uint64_t *words = (uint64_t *)&env->mask;
+  if (env->saved && words[WORD] == MAGIC) words[0] = words[WORD + 1];
+}
+
 #define JUMP(name) \
   HD_EXPORT _Noreturn void name(struct __jmp_buf_tag env[1], int value) { \
     if (hd_active()) before_jump((struct jump *)env); \
+    else if (hd_mode == HD_CHILD) before_jump_in_child((struct jump *)env); \
     REAL(siglongjmp)(env, value); \
     __builtin_unreachable(); \
   }

@@ -40,7 +40,7 @@ static _Noreturn void hd_handle_fault(struct fault *f) {
   hd_note(t, HD_OP_SIGNAL_DELIVER, (uint64_t)act.sa_handler, 0, (uint64_t)sig);
   hd_run_handler(t, &act, &f->info, &f->context, 0, side_top);
   if (in_operation) hd_unsupported("a handler that returns to a synchronisation operation which faulted");
-  *(uint64_t *)&f->context.uc_sigmask = kernel_mask;
+  if (hd_mode != HD_CHILD) *(uint64_t *)&f->context.uc_sigmask = kernel_mask; // else: the handler forked
   hd_context_resume(&f->context);
 }
 

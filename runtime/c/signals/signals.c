@@ -1,7 +1,6 @@
-// signals.c: signals the program sends itself. None reaches it from other processes while it is
-// controlled. Dispositions, masks and pending signals are kept here, not in the kernel, whose state
-// would outlive the execution. Handlers run in
-// delivery.c.
+// signals.c: signals that the program sends itself. Only its child processes can send it others (arrivals.c). Dispositions,
+// masks and pending signals are kept here, not in the kernel, whose state would outlive the execution; a child of the program
+// has them in the kernel. Handlers run in delivery.c.
 #define _GNU_SOURCE
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" // siginterrupt is
 #include <errno.h>
@@ -10,12 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 #include "core/cancellation.h"
+#include "core/identity.h"
 #include "core/interrupts.h"
 #include "core/libc.h"
 #include "core/outcome.h"
 #include "core/program_memory.h"
 #include "core/progress.h"
 #include "core/registration.h"
+#include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
 #include "core/threads.h"
@@ -49,12 +50,6 @@ static void begin(void) {
   hd.handlers = handlers_at_main;
 }
 
-void hd_signals_release(uint64_t mask) {
-  for (int sig = 1; sig < NSIG; sig++)
-    if (hd_actions[sig].sa_handler != SIG_DFL) REAL(sigaction)(sig, &hd_actions[sig], NULL);
-  hd_sys4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, 8);
-}
-
 // ---- dispositions
 static bool handles(const struct sigaction *a) { return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN; }
 
@@ -68,6 +63,73 @@ bool hd_signal_ignored(int sig) { return ignored(sig); }
 bool hd_signal_handled(int sig) { return handles(&hd_actions[sig]); }
 
 static void forget(int sig);
+
+// ---- in a child of the program
+//
+// The kernel has the child's dispositions and masks. Its handlers are called through one that replaces the kernel's identifier
+// of the sender.
+static void in_child(int sig, siginfo_t *info, void *context) {
+  struct sigaction act = hd_actions[sig];
+  if (!handles(&act)) return; // a handler that has interrupted this one has changed it
+  if (info->si_code <= 0) info->si_pid = hd_identity_seen(info->si_pid);
+  if (act.sa_flags & (int)SA_RESETHAND) hd_actions[sig].sa_handler = SIG_DFL;
+  act.sa_sigaction(sig, info, context);
+}
+
+static bool of_libc(int sig) { return sig == 32 || sig == 33; }
+
+static int tell_kernel(int sig) {
+  struct sigaction act = hd_actions[sig];
+  if (handles(&act)) {
+    act.sa_sigaction = in_child;
+    act.sa_flags |= SA_SIGINFO;
+  }
+  return REAL(sigaction)(sig, &act, NULL) ? EINVAL : 0;
+}
+
+static int child_action(int sig, const struct sigaction *act, struct sigaction *old) {
+  if (!hd_signal_valid(sig) || of_libc(sig)) return EINVAL;
+  struct sigaction before = hd_actions[sig];
+  if (act && (sig == SIGKILL || sig == SIGSTOP)) return EINVAL;
+  if (act) {
+    hd_actions[sig] = *act;
+    int err = tell_kernel(sig);
+    if (err) return err;
+  }
+  if (old) *old = before;
+  return 0;
+}
+
+void hd_signals_release(const struct hd_thread *t) {
+  uint64_t mask = t ? t->signals.mask : mask_at_main;
+  stack_t ss = { .ss_flags = SS_DISABLE };
+  if (!t) hd_copy(hd_actions, actions_at_main, sizeof hd_actions);
+  if (t && t->signals.alt_size) ss = (stack_t){ .ss_sp = (void *)t->signals.alt_lo, .ss_size = t->signals.alt_size };
+  hd.process_pending = hd.npending = 0;
+  if (t) hd.cur->signals.pending = 0;
+  for (int sig = 1; sig < NSIG; sig++)
+    if (!of_libc(sig) && sig != SIGKILL && sig != SIGSTOP) tell_kernel(sig);
+  hd_sys(SYS_sigaltstack, &ss, 0, 0);
+  hd_signals_unblock(mask);
+}
+
+struct kernel_action { void *handler; unsigned long flags; void *restorer; uint64_t mask; };
+static struct kernel_action before_ignored[NSIG];
+
+uint64_t hd_signals_ignore(uint64_t keep) {
+  uint64_t set = 0;
+  for (int sig = 1; sig < NSIG; sig++) {
+    struct kernel_action ignore = { .handler = (void *)SIG_IGN };
+    if (hd_actions[sig].sa_handler != SIG_IGN || of_libc(sig) || keep & hd_bit(sig)) continue;
+    if (hd_sys4(SYS_rt_sigaction, sig, &ignore, &before_ignored[sig], 8) == 0) set |= hd_bit(sig);
+  }
+  return set;
+}
+
+void hd_signals_heed(uint64_t set) {
+  for (int sig = 1; sig < NSIG; sig++)
+    if (set & hd_bit(sig)) hd_sys4(SYS_rt_sigaction, sig, &before_ignored[sig], 0, 8);
+}
 
 // 0 or EINVAL.
 static int set_action(int sig, const struct sigaction *act, struct sigaction *old, uint64_t pc) {
@@ -100,6 +162,7 @@ static int set_action(int sig, const struct sigaction *act, struct sigaction *ol
 
 int hd_signal_action(int sig, const struct sigaction *act, struct sigaction *old, uint64_t pc) {
   if (hd_active()) return set_action(sig, act, old, pc);
+  if (hd_mode == HD_CHILD) return child_action(sig, act, old);
   if (!hd_signal_valid(sig)) return EINVAL; // before main: in force from main on, and never set in the kernel
   if (old) *old = actions_at_main[sig];
   if (act) {
@@ -148,6 +211,7 @@ HD_INTERPOSE_CONTROLLED(int, siginterrupt, (int sig, int on), (sig, on)) {
 
 // ---- masks
 int hd_signal_mask(int how, const sigset_t *set, sigset_t *old, uint64_t pc) {
+  if (hd_mode == HD_CHILD) return REAL(pthread_sigmask)(how, set, old);
   struct hd_thread *t = hd.cur;
   uint64_t now = hd_active() ? t->signals.mask : mask_at_main, next = now;
   if (set) {
@@ -288,7 +352,7 @@ void hd_signal_info(siginfo_t *info, const struct hd_signal *s) {
   if (s->code == SI_QUEUE) info->si_value = s->value;
   if (s->child) {
     info->si_pid = s->child;
-    info->si_status = s->status;
+    if (s->code > 0) info->si_status = s->status;
   }
 }
 
@@ -376,22 +440,15 @@ HD_INTERPOSE(int, raise, (int sig), (sig)) {
   return result(hd_signal_valid(sig) ? hd_signal_send(hd.cur, sig, SI_TKILL, none, HD_RA) : EINVAL);
 }
 
-// heddle knows of no other member of the program's group.
-HD_INTERPOSE(int, killpg, (int group, int sig), (group, sig)) {
-  if (group < 0) return result(EINVAL);
-  if (group != 0 && group != hd_pid()) hd_unsupported("killpg of another process group");
-  if (sig == 0) return 0;
-  return result(hd_signal_valid(sig) ? hd_signal_send(NULL, sig, SI_USER, none, HD_RA) : EINVAL);
-}
-
-HD_INTERPOSE(int, sigqueue, (pid_t pid, int sig, const union sigval value), (pid, sig, value)) {
-  if (pid != hd_pid()) hd_unsupported("sigqueue to another process");
-  if (sig == 0) return 0;
-  return result(hd_signal_valid(sig) ? hd_signal_send(NULL, sig, SI_QUEUE, value, HD_RA) : EINVAL);
-}
-
 // Main's identifier is also the process's.
-HD_INTERPOSE(int, tgkill, (pid_t pid, pid_t tid, int sig), (pid, tid, sig)) {
+HD_EXPORT int tgkill(pid_t pid, pid_t tid, int sig) {
+  if (!hd_active()) {
+    long process = hd_identity_kernels(pid);
+    if (hd_identity_is_program(process)) hd_refuse("a child process of the program, forked and without exec, sends a signal to a thread of the program");
+    return REAL(tgkill)((pid_t)process, (pid_t)hd_identity_kernels(tid), sig);
+  }
+  hd_reach(HD_RA);
+  HD_CALLED(HD_RA);
   if (pid != hd_pid()) hd_unsupported("tgkill of another process");
   struct hd_thread *u = hd_thread_numbered(tid == pid ? 0 : (uint32_t)(tid - HD_TID_BASE));
   if (!u || u->fires || u->ended) return result(ESRCH);
@@ -438,11 +495,22 @@ HD_INTERPOSE(int, sigwait, (const sigset_t *set, int *sig), (set, sig)) {
   *sig = wait(set, NULL, NULL, HD_INTR_NEVER, HD_RA);
   return 0;
 }
-HD_INTERPOSE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info)) {
+// Of a child of the program: the number that the call has returned.
+static int accepted(int sig, siginfo_t *info) {
+  if (sig > 0 && info && info->si_code <= 0) info->si_pid = hd_identity_seen(info->si_pid);
+  return sig;
+}
+HD_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info) {
+  if (!hd_active()) return accepted(REAL(sigwaitinfo)(set, info), info);
+  hd_reach(HD_RA);
+  HD_CALLED(HD_RA);
   int r = wait(set, info, NULL, HD_INTR_ALWAYS, HD_RA);
   return r < 0 ? result(-r) : r;
 }
-HD_INTERPOSE(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout)) {
+HD_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout) {
+  if (!hd_active()) return accepted(REAL(sigtimedwait)(set, info, timeout), info);
+  hd_reach(HD_RA);
+  HD_CALLED(HD_RA);
   int r = wait(set, info, timeout, HD_INTR_ALWAYS, HD_RA);
   return r < 0 ? result(-r) : r;
 }

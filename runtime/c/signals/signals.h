@@ -14,7 +14,7 @@ struct hd_signal {
   union sigval value;
   struct hd_timer *timer; // that sent it, or NULL
   void (*taken)(struct hd_timer *timer, siginfo_t *info); // called when it is delivered
-  int child, status;      // SIGCHLD: the number of the child that has ended, or 0, and what si_status says
+  int child, status;      // the number of the child process that sent it or has ended, or 0, and then what si_status says
 };
 
 static inline bool hd_signal_valid(int sig) { return sig >= 1 && sig < NSIG; }
@@ -39,7 +39,13 @@ void hd_signal_info(siginfo_t *info, const struct hd_signal *s);
 HD_COLD _Noreturn void hd_signal_fatal(int sig, uint64_t pc);    // its default action
 void hd_signal_abort(uint64_t pc);                // runs the program's handler of SIGABRT, if there is one
 void hd_signal_kernel(int sig);                   // makes pending what the kernel sends to the running thread
-void hd_signals_release(uint64_t mask);           // from now on the kernel has the program's dispositions and masks
+// In a child, where the kernel serves the program: gives it the dispositions, and the mask and the alternative stack of t;
+// NULL: those set before main.
+void hd_signals_release(const struct hd_thread *t);
+// Makes the kernel ignore what the program ignores, except the signals in keep, as a process inherits it that is about to be
+// started. Returns the set.
+uint64_t hd_signals_ignore(uint64_t keep);
+void hd_signals_heed(uint64_t set);              // undoes it
 extern const struct hd_registration hd_signals;
 
 // For ppoll and similar calls: a mask for one call, NULL: the thread's. Until hd_mask_back a handler
@@ -60,7 +66,18 @@ extern const struct hd_registration hd_delivery;
 // ---- fault.c
 bool hd_fault(int sig, void *info, void *context); // arranges for the program's handler to run; false: it cannot
 
+// ---- arrivals.c: signals from child processes
+void hd_arrivals_open(void);                      // a child process is about to be started
+uint64_t hd_arrivals_mask(void);                  // what every kernel thread blocks that runs code of the program
+bool hd_arrival_waits(void);                      // one may have arrived
+bool hd_arrival_take(siginfo_t *info);            // with the kernel's si_pid
+bool hd_arrival_aside(const siginfo_t *info);     // in a handler of the runtime's: the signal is a child's; true: it has been put aside
+void hd_arrival_fatal(int sig);                   // a signal for this process from outside: its default action
+uint64_t hd_signals_block(void);                  // all of the kernel thread's; returns the mask before
+void hd_signals_unblock(uint64_t mask);
+
 // ---- crash.c: the kernel's signals to the runtime
+uint64_t hd_crash_set(void);                      // those that it handles
 void hd_crash_remove(void);                       // stop handling the runtime's signals
 extern const struct hd_registration hd_crash;
 #endif

@@ -8,6 +8,7 @@
 #include <time.h>
 #include "core/carrier.h"
 #include "core/fiber.h"
+#include "core/identity.h"
 #include "core/libc.h"
 #include "core/outcome.h"
 #include "core/run.h"
@@ -125,12 +126,12 @@ static int failed(int err) {
   return -1;
 }
 
-HD_INTERPOSE(int, sched_setaffinity, (pid_t pid, size_t size, const cpu_set_t *set), (pid, size, set)) {
+HD_INTERPOSE(int, sched_setaffinity, (pid_t pid, size_t size, const cpu_set_t *set), ((pid_t)hd_identity_kernels(pid), size, set)) {
   struct hd_named n;
   if (!hd_named(pid, "sched_setaffinity", HD_RA, &n)) return failed(ESRCH);
   return n.thread ? failed(set_cpus(n.thread, size, set, HD_RA)) : (int)hd_errno_result(hd_sys(SYS_sched_setaffinity, n.process, size, set));
 }
-HD_INTERPOSE_WHILE(hd_machine_is_modelled(), int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set), (pid, size, set)) {
+HD_INTERPOSE_WHILE(hd_machine_is_modelled(), int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set), ((pid_t)hd_identity_kernels(pid), size, set)) {
   struct hd_named n;
   if (!hd_active()) return failed(get_cpus(NULL, size, set, HD_RA));
   if (!hd_named(pid, "sched_getaffinity", HD_RA, &n)) return failed(ESRCH);

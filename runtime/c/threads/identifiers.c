@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <unistd.h>
+#include "core/identity.h"
 #include "core/libc.h"
 #include "core/outcome.h"
 #include "core/registration.h"
@@ -39,18 +40,21 @@ bool hd_named(int id, const char *what, uint64_t pc, struct hd_named *to) {
   return false;
 }
 
-HD_EXPORT pid_t getpid(void) { return hd_active() ? hd_pid() : (pid_t)hd_sys(SYS_getpid, 0, 0, 0); }
+// Outside of an execution: the kernel's answer, as a child of the program sees it.
+static pid_t seen(long nr, long id) { return hd_identity_seen(hd_errno_result(hd_sys(nr, id, 0, 0))); }
+
+HD_EXPORT pid_t getpid(void) { return hd_active() ? hd_pid() : seen(SYS_getpid, 0); }
 HD_EXPORT pid_t gettid(void) {
   hd_shares(HD_SHARED_THREAD, HD_STATE_THREAD_NUMBERS, HD_LOOKS_AT, HD_RA);
-  return hd_active() ? hd_pid() + (pid_t)hd.cur->number : (pid_t)hd_sys(SYS_gettid, 0, 0, 0);
+  return hd_active() ? hd_pid() + (pid_t)hd.cur->number : seen(SYS_gettid, 0);
 }
-HD_EXPORT pid_t getppid(void) { return hd_active() ? hd_pid() - 1 : (pid_t)hd_sys(SYS_getppid, 0, 0, 0); }
-HD_EXPORT pid_t getpgrp(void) { return hd_active() ? hd_pid() : (pid_t)hd_sys(SYS_getpgid, 0, 0, 0); }
+HD_EXPORT pid_t getppid(void) { return hd_active() ? hd_pid() - 1 : seen(SYS_getppid, 0); }
+HD_EXPORT pid_t getpgrp(void) { return hd_active() ? hd_pid() : seen(SYS_getpgid, 0); }
 
 // Returns the group or session of a process: own for the program and for children that are in the same one.
 static pid_t of(int pid, int nr, pid_t own, const char *what, uint64_t pc) {
   struct hd_named n;
-  if (!hd_active()) return (pid_t)hd_errno_result(hd_sys(nr, pid, 0, 0));
+  if (!hd_active()) return seen(nr, hd_identity_kernels(pid));
   if (!hd_named(pid, what, pc, &n)) return (pid_t)hd_errno_result(-ESRCH);
   if (n.thread) return own;
   hd.result.notes |= HD_NOTE_EXTERNAL;
@@ -63,7 +67,7 @@ static pid_t of(int pid, int nr, pid_t own, const char *what, uint64_t pc) {
 HD_EXPORT pid_t getpgid(pid_t pid) { return of(pid, SYS_getpgid, hd_pid(), "getpgid", HD_RA); }
 HD_EXPORT pid_t getsid(pid_t pid) { return of(pid, SYS_getsid, hd_pid() - 1, "getsid", HD_RA); }
 
-HD_INTERPOSE(int, setpgid, (pid_t pid, pid_t group), (pid, group)) {
+HD_INTERPOSE(int, setpgid, (pid_t pid, pid_t group), ((pid_t)hd_identity_kernels(pid), (pid_t)hd_identity_kernels_group(group))) {
   struct hd_named n;
   if (group < 0) return (int)hd_errno_result(-EINVAL);
   if (!hd_named(pid, "setpgid", HD_RA, &n)) return (int)hd_errno_result(-ESRCH);
@@ -73,4 +77,4 @@ HD_INTERPOSE(int, setpgid, (pid_t pid, pid_t group), (pid, group)) {
   return 0;
 }
 HD_INTERPOSE(int, setpgrp, (void), ()) { return 0; }
-HD_INTERPOSE(pid_t, setsid, (void), ()) { return (pid_t)hd_errno_result(-EPERM); } // the leader of a group cannot
+HD_EXPORT pid_t setsid(void) { return hd_active() ? (pid_t)hd_errno_result(-EPERM) /* the leader of a group cannot */ : seen(SYS_setsid, 0); }

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#include "core/identity.h"
 #include "core/libc.h"
 #include "core/outcome.h"
 #include "core/rings.h"
@@ -137,25 +138,25 @@ HD_INTERPOSE(int, pthread_setschedprio, (pthread_t id, int priority), (id, prior
 
 static int result(long r) { return (int)hd_errno_result(r); }
 
-HD_INTERPOSE(int, sched_setscheduler, (pid_t pid, int policy, const struct sched_param *p), (pid, policy, p)) {
+HD_INTERPOSE(int, sched_setscheduler, (pid_t pid, int policy, const struct sched_param *p), ((pid_t)hd_identity_kernels(pid), policy, p)) {
   struct hd_named n;
   if (pid < 0 || !p) return result(-EINVAL);
   if (!hd_named(pid, "sched_setscheduler", HD_RA, &n)) return result(-ESRCH);
   return result(n.thread ? -set_sched(n.thread, policy, priority_in(p), HD_RA) : hd_sys(SYS_sched_setscheduler, n.process, policy, p));
 }
-HD_INTERPOSE(int, sched_getscheduler, (pid_t pid), (pid)) {
+HD_INTERPOSE(int, sched_getscheduler, (pid_t pid), ((pid_t)hd_identity_kernels(pid))) {
   struct hd_named n;
   if (pid < 0) return result(-EINVAL);
   if (!hd_named(pid, "sched_getscheduler", HD_RA, &n)) return result(-ESRCH);
   return result(n.thread ? policy_of(n.thread, HD_RA) : hd_sys(SYS_sched_getscheduler, n.process, 0, 0));
 }
-HD_INTERPOSE(int, sched_setparam, (pid_t pid, const struct sched_param *p), (pid, p)) {
+HD_INTERPOSE(int, sched_setparam, (pid_t pid, const struct sched_param *p), ((pid_t)hd_identity_kernels(pid), p)) {
   struct hd_named n;
   if (pid < 0 || !p) return result(-EINVAL);
   if (!hd_named(pid, "sched_setparam", HD_RA, &n)) return result(-ESRCH);
   return result(n.thread ? -set_sched(n.thread, policy_of(n.thread, HD_RA), priority_in(p), HD_RA) : hd_sys(SYS_sched_setparam, n.process, p, 0));
 }
-HD_INTERPOSE(int, sched_getparam, (pid_t pid, struct sched_param *p), (pid, p)) {
+HD_INTERPOSE(int, sched_getparam, (pid_t pid, struct sched_param *p), ((pid_t)hd_identity_kernels(pid), p)) {
   struct hd_named n;
   if (pid < 0 || !p) return result(-EINVAL);
   if (!hd_named(pid, "sched_getparam", HD_RA, &n)) return result(-ESRCH);
@@ -169,7 +170,7 @@ static HD_PROGACCESS int interval(int policy, struct timespec *t) {
   t->tv_nsec = policy == SCHED_RR ? RR : policy == SCHED_FIFO ? 0 : FAIR;
   return 0;
 }
-HD_INTERPOSE(int, sched_rr_get_interval, (pid_t pid, struct timespec *t), (pid, t)) {
+HD_INTERPOSE(int, sched_rr_get_interval, (pid_t pid, struct timespec *t), ((pid_t)hd_identity_kernels(pid), t)) {
   struct hd_named n;
   if (pid < 0) return result(-EINVAL);
   if (!hd_named(pid, "sched_rr_get_interval", HD_RA, &n)) return result(-ESRCH);
@@ -238,11 +239,16 @@ long hd_priority_set(int which, int who, int nice, uint64_t pc) {
   return err;
 }
 
-HD_INTERPOSE(int, getpriority, (__priority_which_t which, id_t who), (which, who)) {
+// What who names to the kernel.
+static id_t outside(int which, id_t who) {
+  return which == PRIO_PROCESS ? (id_t)hd_identity_kernels((int)who) : which == PRIO_PGRP ? (id_t)hd_identity_kernels_group((int)who) : who;
+}
+
+HD_INTERPOSE(int, getpriority, (__priority_which_t which, id_t who), (which, outside(which, who))) {
   long r = hd_priority_get((int)which, (int)who, HD_RA);
   return r < 0 ? result(r) : 20 - (int)r;
 }
-HD_INTERPOSE(int, setpriority, (__priority_which_t which, id_t who, int nice), (which, who, nice)) {
+HD_INTERPOSE(int, setpriority, (__priority_which_t which, id_t who, int nice), (which, outside(which, who), nice)) {
   return result(hd_priority_set((int)which, (int)who, nice, HD_RA));
 }
 // A sum out of range is limited as setpriority does.

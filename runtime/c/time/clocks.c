@@ -12,6 +12,7 @@
 #include "core/cancellation.h"
 #include "core/injection.h"
 #include "core/interrupts.h"
+#include "core/identity.h"
 #include "core/libc.h"
 #include "core/outcome.h"
 #include "core/program_memory.h"
@@ -117,7 +118,7 @@ HD_INTERPOSE_MODELLED(int, clock_getres, (clockid_t clock, struct timespec *ts),
   return 0;
 }
 
-HD_INTERPOSE_MODELLED(int, clock_getcpuclockid, (pid_t pid, clockid_t *clock), (pid, clock)) {
+HD_INTERPOSE_MODELLED(int, clock_getcpuclockid, (pid_t pid, clockid_t *clock), ((pid_t)hd_identity_kernels(pid), clock)) {
   struct hd_named n;
   if (hd_active() && !hd_named(pid, "clock_getcpuclockid", HD_RA, &n)) return ESRCH;
   if (hd_active() && !n.thread) hd_unsupported("clock_getcpuclockid of a child process");

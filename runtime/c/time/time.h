@@ -13,5 +13,6 @@ extern const struct hd_registration hd_clocks;
 // sets its signal; patient: no thread is enabled until then.
 struct hd_timer *hd_timer_child(int child, bool (*over)(int child, bool patient, struct hd_signal *s), uint64_t pc);
 void hd_timer_forget(struct hd_timer *tm);                 // the program has waited for it
+void hd_timers_pass_on(void); // in a process that executes another program in place of this one: interval timers run on
 extern const struct hd_registration hd_timers;
 #endif

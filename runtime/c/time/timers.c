@@ -235,7 +235,8 @@ HD_INTERPOSE(useconds_t, ualarm, (useconds_t us, useconds_t interval), (us, inte
 static bool good(const struct timeval *tv) { return tv->tv_sec >= 0 && tv->tv_usec >= 0 && tv->tv_usec < 1000000; }
 static uint64_t of_timeval(const struct timeval *tv) { return (uint64_t)tv->tv_sec * SECOND + (uint64_t)tv->tv_usec * 1000; }
 static struct timeval timeval(uint64_t ns) {
-  return (struct timeval){ (time_t)(ns / SECOND), (suseconds_t)((ns % SECOND + 999) / 1000) };
+  uint64_t us = (ns + 999) / 1000;
+  return (struct timeval){ (time_t)(us / 1000000), (suseconds_t)(us % 1000000) };
 }
 
 static void read_timer(const struct hd_timer *tm, struct itimerval *out, uint64_t pc) {
@@ -258,6 +259,13 @@ HD_INTERPOSE(int, setitimer, (__itimer_which_t which, const struct itimerval *re
   uint64_t ns = of_timeval(&to.it_value);
   if (ns || timers[which].used) arm(interval_timer((int)which, HD_RA), ns, of_timeval(&to.it_interval), HD_RA);
   return 0;
+}
+
+void hd_timers_pass_on(void) {
+  for (int i = 0; i < INTERVAL_TIMERS; i++) {
+    struct itimerval v = { .it_value = timeval(left(&timers[i])), .it_interval = timeval(timers[i].interval) };
+    if (left(&timers[i])) hd_sys(SYS_setitimer, i, &v, 0);
+  }
 }
 
 // ---- POSIX timers

@@ -1,0 +1,39 @@
+// heddle: The worker is made with the signal blocked, so that the one of a child can only go to main, before its wait returns.
+// kind: clean
+// isolation: fork
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static __thread int done;
+
+static void on_done(int sig) { done = sig; }
+
+static void *worker(void *arg) {
+  return arg;
+}
+
+int main(void) {
+  struct sigaction act = {.sa_handler = on_done};
+  sigset_t set;
+  pthread_t t;
+  int status;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigaction(SIGUSR1, &act, NULL);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
+  pthread_create(&t, NULL, worker, NULL);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+  pid_t pid = fork();
+  if (pid == 0) {
+    kill(getppid(), SIGUSR1);
+    _exit(0);
+  }
+  while (waitpid(pid, &status, 0) < 0) assert(errno == EINTR);
+  assert(done == SIGUSR1);
+  pthread_join(t, NULL);
+  return 0;
+}
