@@ -65,7 +65,7 @@ not follow.`
 }
 
 type replayJSON struct {
-	Outcome string `json:"outcome"` // found, clean
+	Outcome string `json:"outcome"` // found, clean, unfinished
 	Same    bool   `json:"same"`
 	Times   int    `json:"times"`
 	// Interrupted: Times is how many there were by then.
@@ -188,6 +188,9 @@ func (c *replayCommand) Run(a *app) error {
 			out.Finding = result.OfTrace(tr, t)
 			out.Finding.Confirmed = err == nil
 		}
+		if tr.Ending.Kind == trace.Unfinished {
+			out.Outcome = result.Unfinished
+		}
 		var d *engine.DivergedError
 		if errors.As(err, &d) {
 			out.Differs = &differsJSON{d.Event, d.Field, d.RecordedText, d.MetText, d.Changed}
@@ -225,8 +228,11 @@ func (c *replayCommand) Run(a *app) error {
 			fmt.Fprintf(a.stdout, "followed the schedule%s: %s events, %s\n", times, wording.Thousands(len(tr.Events)), endedWith(tr, t))
 		}
 	}
-	if failed {
+	switch {
+	case failed:
 		return errFound
+	case tr.Ending.Kind == trace.Unfinished:
+		return errors.New("the recorded execution did not end: whether it fails is not known")
 	}
 	return nil
 }

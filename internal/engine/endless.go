@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/analysis/waiting"
+	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -301,6 +302,23 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 		}
 		parts = append(parts, text)
 	}
+	for _, id := range v.Idle {
+		if i := slices.IndexFunc(e.Waiters, func(x trace.Waiter) bool { return x.Thread == id }); i >= 0 {
+			first := loopsFrom(t, id, begin)
+			x := &e.Waiters[i]
+			x.Op, x.Site, x.Object, x.Stack, x.Holder, x.Ready = first.Op, first.Site, first.Object, first.Stack, -1, true
+		}
+	}
+	if len(v.Idle) > 0 {
+		for i := range e.Waiters {
+			if w := &e.Waiters[i]; !w.Ready && w.Op != trace.OpThreadJoin {
+				parts = append(parts, fmt.Sprintf("T%d never returns from %s", w.Thread, finding.Call(w.Op)))
+				if e.Site == 0 || !slices.ContainsFunc(v.Waits, func(x waiting.Wait) bool { return x.Thread == e.Thread }) {
+					e.Thread, e.Site, e.Object, e.Stack = w.Thread, w.Site, w.Object, append([]trace.Site{w.Site}, stackOf(t, w.Stack)...)
+				}
+			}
+		}
+	}
 	const most = 3
 	if more := len(parts) - most; more > 0 {
 		parts = append(parts[:most], fmt.Sprintf("%d other threads wait so, too", more))
@@ -308,6 +326,16 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 	switch {
 	case len(parts) == 0:
 		e.Message = trace.NoProgress
+	case len(v.Idle) > 0:
+		var idle []string
+		for _, id := range v.Idle {
+			idle = append(idle, fmt.Sprintf("T%d", id))
+		}
+		which := "which does the same again and again, wakes nobody"
+		if len(idle) > 1 {
+			which = "which do the same again and again, wake nobody"
+		}
+		e.Message = strings.Join(parts, "; ") + ", and " + strings.Join(idle, " and ") + ", " + which
 	case v.Kind == trace.Livelock:
 		e.Message = strings.Join(parts, "; ") + ": the threads run, and their states recur"
 	case len(parts) == 1:
@@ -315,6 +343,24 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 	default:
 		e.Message = strings.Join(parts, "; ") + ", and no thread that is left changes what they wait for"
 	}
+}
+
+// loopsFrom returns the event of a thread's loop behind an event that has the lowest place: it does not depend on where in the loop the
+// recording ends.
+func loopsFrom(t *trace.Trace, th trace.ThreadID, begin int) (first trace.Event) {
+	for i := begin; i < len(t.Events); i++ {
+		if e := &t.Events[i]; e.Thread == th && e.Flags&trace.FlagNoDecision == 0 && (first.Site == 0 || e.Site < first.Site || e.Site == first.Site && e.Op < first.Op) {
+			first = *e
+		}
+	}
+	return first
+}
+
+func stackOf(t *trace.Trace, stack uint32) []trace.Site {
+	if int(stack) < len(t.Stacks) {
+		return t.Stacks[stack]
+	}
+	return nil
 }
 
 // looksAt returns the verb for what a thread does again and again.
@@ -473,6 +519,13 @@ func (v *verdict) endless() bool {
 	return v.like != nil && (v.like.Kind == trace.Hang || v.like.Kind == trace.Livelock) && len(v.like.Waiters) > 0
 }
 
+// idles reports whether a thread of a hang looks at nothing: only its states tell that it goes on so.
+func idles(e *trace.Ending) bool {
+	return e.Kind.Endless() && slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool {
+		return w.Ready && strings.Contains(e.Message, fmt.Sprintf("T%d", w.Thread)) && strings.Contains(e.Message, "again and again, wake")
+	})
+}
+
 // reads reports whether a hang's loop reads memory without a scheduling point: only accesses tell that it waits.
 func reads(e *trace.Ending) bool {
 	return e.Kind.Endless() && slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool { return w.Ready && ops.Of(w.Op).Does == ops.Read })
@@ -482,6 +535,9 @@ func reads(e *trace.Ending) bool {
 func (v *verdict) preparedEndless(p *schedule.Plan) {
 	if p.Mode == schedule.Strict && p.MaxSteps == len(p.Script) || !p.Record {
 		return
+	}
+	if v.header != nil && p.Watcher == nil && idles(v.like) {
+		p.Watcher, p.States = waiting.New(0, v.header), true
 	}
 	// A recorded access of Go has no value, and is not recorded again and again.
 	if v.header != nil && v.header.Instrumented && p.Watcher == nil && (v.header.Target == "go" || !p.Accesses) && reads(v.like) {

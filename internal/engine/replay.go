@@ -34,6 +34,9 @@ func Replay(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace
 		return nil, fmt.Errorf("the replay could not be recorded: it ended with %v: %s", o.Ending.Kind, o.Ending.Message)
 	}
 	o.Trace.Header.Strategy = recorded.Header.Strategy
+	if recorded.Ending.Kind == trace.Unfinished && o.Trace.Ending.Kind == trace.Unfinished {
+		o.Trace.Ending.Message = recorded.Ending.Message // the replay ends there because the recording does
+	}
 	if o.Ending.Kind == trace.Unsupported {
 		return o.Trace, &UnsupportedError{What: o.Ending.Message, Where: place(t.Modules(), o.Ending.Site)}
 	}

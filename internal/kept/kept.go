@@ -70,7 +70,8 @@ func In(dir string, name ...string) Findings {
 	return Findings{dir: filepath.Join(words...)}
 }
 
-// Files returns the names of the stored traces. One that is in two places counts once.
+// Files returns the names of the stored traces, without executions that explain has written beside them. One that is in two places
+// counts once.
 func (k Findings) Files() (names []string) {
 	met := map[string]bool{}
 	for _, dir := range []string{k.dir, k.old, k.fallback} {
@@ -80,7 +81,7 @@ func (k Findings) Files() (names []string) {
 		// The directory's name may have characters that are special in a pattern.
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
-			if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".hdl") && !met[e.Name()] {
+			if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".hdl") && !strings.Contains(e.Name(), tracefile.Passing+".") && !met[e.Name()] {
 				met[e.Name()] = true
 				names = append(names, filepath.Join(dir, e.Name()))
 			}

@@ -32,7 +32,11 @@ func Positions(end *trace.Ending, stacks [][]trace.Site, where func(trace.Site, 
 		case w.Thread == end.Thread:
 			calls = end.Stack
 		}
-		p.Where = where(w.Site, calls)
+		site := w.Site
+		if w.Op == trace.OpThreadStart {
+			site++ // the function's first instruction; other sites are return addresses
+		}
+		p.Where = where(site, calls)
 		if w.Op != trace.OpNone {
 			p.Op = w.Op.String()
 		}

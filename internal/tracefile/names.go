@@ -9,6 +9,9 @@ import (
 	"github.com/heddle-dev/heddle/internal/usage"
 )
 
+// Passing is in the name of an execution that does not fail, written beside the trace of one that does.
+const Passing = ".pass"
+
 // Derived returns the name for a trace made from another one by a step ("min", "static"), in the
 // same directory: a.hdl gives a.min.hdl, that a.min2.hdl, and so on.
 func Derived(name, step string) string {

@@ -30,6 +30,9 @@ type Verdict struct {
 	// Turns is the smallest number of turns that a thread made from there on.
 	Turns int
 	Waits []Wait // of each thread that repeats itself, by thread
+	// Idle are threads that repeat themselves and look at nothing, as one that sleeps and serves, while others are blocked whom
+	// they will never wake: their states recur.
+	Idle []trace.ThreadID
 	// Outside says that a thread looks at memory that a child process may change. Then the execution is unfinished.
 	Outside bool
 }
@@ -280,7 +283,12 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 		}
 		w, ok := r.wait(id, t, v.From, mixed)
 		if !ok {
-			return v
+			if len(t.states) == 0 || t.over || t.newest-r.from > (r.decisions-r.from)/settled {
+				return v
+			}
+			v.From = max(v.From, t.newest)
+			v.Idle = append(v.Idle, id)
+			continue
 		}
 		if w.Changing {
 			kind = trace.Livelock
@@ -288,10 +296,37 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 		v.Outside = v.Outside || t.outside > v.From
 		v.Waits = append(v.Waits, w)
 	}
-	if len(running) > 0 && !v.Outside {
+	if len(running) > 0 && !v.Outside && (len(v.Idle) == 0 || blocks(end, v.Idle)) {
 		v.Kind = kind
 	}
 	return v
+}
+
+// blocks reports whether main waits, itself or for the end of a thread that does, for what another thread would have to do,
+// and no thread waits for anything from outside. A program whose main waits for the end of an idle thread is one that serves until it
+// is killed.
+func blocks(end *trace.Ending, idle []trace.ThreadID) bool {
+	at := map[trace.ThreadID]*trace.Waiter{}
+	for i := range end.Waiters {
+		w := &end.Waiters[i]
+		at[w.Thread] = w
+		switch ops.Of(w.Op).Of {
+		case ops.Signal, ops.Descriptor, ops.Process, ops.Timer:
+			return false
+		}
+	}
+	for th, hops := trace.ThreadID(0), 0; hops <= len(end.Waiters); hops++ {
+		w := at[th]
+		if w == nil || w.Ready || slices.Contains(idle, th) {
+			return false
+		}
+		if ops.Does(w.Op) != ops.Join {
+			of := ops.Of(w.Op).Of
+			return w.Op == trace.OpResume || of != ops.NoObject && of != ops.Memory && of != ops.Thread
+		}
+		th = w.Holder
+	}
+	return false
 }
 
 // touch reports whether one of the threads changes, after so many decisions, what another one looks at.

@@ -20,6 +20,7 @@ static bool state(const struct hd_thread *t, uint64_t *hash) {
 }
 
 void hd_private_state(struct hd_thread *t) {
+  if (t->pend.op == HD_OP_SLEEP) return; // the hook's frame has the time at which it ends
   uint64_t h;
   if (!state(t, &h)) h = hd.points; // not known, so another one each time
   hd_note(t, HD_OP_STATE, 0, 0, h);

@@ -176,7 +176,7 @@ func hdStop(t *hdThread, op uint16, obj, aux uintptr, value uint64, size uint32,
 	if hd.record {
 		t.pend.stack = hdStack(t.gp.ptr(), pc, fp, t.pend.pc)
 	}
-	if hd.states && hd.late {
+	if hd.states && hd.late && op != hdOpGsleep { // its frame has the time at which it ends
 		hdRecordState(t)
 	}
 	looked := t.quiet > 0
