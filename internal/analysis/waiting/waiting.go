@@ -136,7 +136,7 @@ func (r *Recogniser) Event(e *trace.Event) {
 	a := actOf(e)
 	// What is written without a value may be another one each time.
 	unknown := r.partly && e.Flags&trace.FlagValue == 0 && ops.Of(e.Op).Does == ops.Write
-	if _, ok := t.seen[a]; !ok || unknown {
+	if _, ok := t.seen[a]; !ok || unknown || moves(e) {
 		if len(t.seen) == acts {
 			t.over = true
 			return
@@ -207,6 +207,17 @@ func changes(e *trace.Event) bool {
 	return false
 }
 
+// moves reports whether an event has changed how much there is to read or to write somewhere outside of the threads' memory.
+func moves(e *trace.Event) bool {
+	switch e.Op {
+	case trace.OpFdRead, trace.OpFdWrite:
+		return e.Result == 0 && e.Value > 0
+	case trace.OpFdAccept, trace.OpFdOpen, trace.OpFdCtl:
+		return e.Result == 0
+	}
+	return false
+}
+
 // attempt is the value of an event of Go in which a goroutine communicates if it can do so at once, and none is the value of the case
 // that a select has chosen where it is the default.
 const (
@@ -257,12 +268,11 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 			running = append(running, trace.ThreadID(id))
 		}
 	}
-	if r.states && r.touch(running, v.From) {
-		for _, id := range running {
-			v.From = max(v.From, r.threads[id].newest)
-			if len(r.threads[id].states) == 0 {
-				return v
-			}
+	touch := r.states && r.touch(running, v.From)
+	for _, id := range running {
+		v.From = max(v.From, r.threads[id].newest)
+		if touch && len(r.threads[id].states) == 0 {
+			return v
 		}
 	}
 	if r.unseen || full || v.From-r.from > (r.decisions-r.from)/settled {

@@ -197,11 +197,11 @@ func TestStates(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", test.name, v, test.want)
 		}
 	}
-	// Nobody changes what a thread looks at: that it counts its looks means nothing.
+	// Nobody changes what a thread looks at, but it counts its looks, and may give up.
 	look := func(n int) []trace.Event {
 		return []trace.Event{{Op: trace.OpState, Value: counts(n), Flags: trace.FlagNoDecision}, {Op: trace.OpAtomicLoad, Site: 30, Object: turn}}
 	}
-	if v := Examine(execution(5000, look), 0); v.Kind != trace.Hang {
+	if v := Examine(execution(5000, look), 0); v.Kind != trace.Unfinished {
 		t.Errorf("a wait that counts: %+v", v)
 	}
 }
@@ -227,5 +227,52 @@ func TestOutside(t *testing.T) {
 	tr.Events[0].Op = trace.OpProcessStart
 	if v := Examine(tr, 0); v.Kind != trace.Unfinished || !v.Outside {
 		t.Errorf("with a child: %+v", v)
+	}
+}
+
+// TestMoves: what a thread reads from a descriptor, or writes to one, changes something outside of the threads' memory.
+func TestMoves(t *testing.T) {
+	flag := trace.MakeObject(trace.RegionGlobal, 0, 8)
+	for n, want := range map[uint64]trace.Kind{0: trace.Hang, 8: trace.Unfinished} {
+		v := Examine(execution(3000, func(int) []trace.Event {
+			return []trace.Event{{Op: trace.OpAtomicLoad, Site: 30, Object: flag}, {Op: trace.OpFdRead, Site: 31, Object: 5, Value: n}}
+		}), 0)
+		if v.Kind != want {
+			t.Errorf("reads %d bytes: %+v, want %v", n, v, want)
+		}
+	}
+}
+
+// TestIdle: a thread that does the same again and again, and wakes nobody, does not keep others from waiting forever. Where
+// main waits for it, the program is meant to go on so.
+func TestIdle(t *testing.T) {
+	at := func(main trace.Waiter, states bool) trace.Kind {
+		tr := execution(3000, func(int) []trace.Event {
+			e := []trace.Event{{Op: trace.OpSleep, Site: 30, Value: 1000}, {Op: trace.OpMutexLock, Site: 31, Object: 3}, {Op: trace.OpMutexUnlock, Site: 32, Object: 3}}
+			if states {
+				e = append(e, trace.Event{Op: trace.OpState, Value: 7, Flags: trace.FlagNoDecision})
+			}
+			return e
+		})
+		tr.Ending.Waiters[0] = main
+		tr.Ending.Waiters = append(tr.Ending.Waiters, trace.Waiter{Thread: 2, Op: trace.OpCondWake, Object: 9, Holder: -1})
+		return Examine(tr, 0).Kind
+	}
+	join := func(th trace.ThreadID) trace.Waiter { return trace.Waiter{Op: trace.OpThreadJoin, Holder: th} }
+	for _, test := range []struct {
+		name   string
+		main   trace.Waiter
+		states bool
+		want   trace.Kind
+	}{
+		{"main joins the blocked thread", join(2), true, trace.Hang},
+		{"main joins the idle thread", join(1), true, trace.Unfinished},
+		{"main waits itself", trace.Waiter{Op: trace.OpSemWait, Object: 8, Holder: -1}, true, trace.Hang},
+		{"main waits for input", trace.Waiter{Op: trace.OpFdRead, Object: 8, Holder: -1}, true, trace.Unfinished},
+		{"states are not known", join(2), false, trace.Unfinished},
+	} {
+		if got := at(test.main, test.states); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
 	}
 }

@@ -55,6 +55,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.unjoined = 0;
   hd.last = ~0u;
   hd.stretches = 0;
+  hd.effects = 0;
   hd.points = hd.switches = hd.preemptions = hd.deviations = 0;
   hd.vtime = hd_vtime_at_main;
   hd.next_deadline = ~0ull;

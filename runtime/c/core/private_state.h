@@ -6,5 +6,5 @@
 #define HD_CORE_PRIVATE_STATE_H
 #include "core/sched.h"
 
-void hd_private_state(struct hd_thread *t); // records the state of t, which runs and has reached a point, unless it sleeps
+void hd_private_state(struct hd_thread *t); // records the state of t, which runs and has reached a point
 #endif

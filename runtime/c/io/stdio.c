@@ -169,6 +169,7 @@ void hd_stdio_settle(uint64_t pc) {
 // ---- calls
 static struct channel *enter(FILE **f, enum hd_share how, uint64_t pc) {
   if (!hd_active()) return NULL;
+  if (how == HD_CHANGES) hd.effects++;
   if (hd_stdio_moved) hd_stdio_settle(pc);
   struct channel *c = nchannels ? find(*f) : NULL;
   if (!c) {

@@ -27,6 +27,7 @@ enum { HD_SHARED_SHIFT = 24 };
 // Returns false if the thread has made the same call before, and nothing that other threads could have seen since.
 bool hd_shares_slow(enum hd_shared of, uint64_t object, enum hd_share how, uint64_t pc);
 static inline bool hd_shares(enum hd_shared of, uint64_t object, enum hd_share how, uint64_t pc) {
+  if (how == HD_CHANGES) hd.effects++;
   return HD_UNLIKELY(hd_active() && hd_beside_others()) && hd_shares_slow(of, object, how, pc);
 }
 // No call that looks at the state is known to the runtime, or too many are: any other thread may see the change.

@@ -169,7 +169,8 @@ static bool sleep_until(uint64_t deadline, uint64_t ns, bool absolute, uint64_t 
 static uint64_t length(const struct timespec *ts) { return (uint64_t)ts->tv_sec * 1000000000ull + (uint64_t)ts->tv_nsec; }
 static bool sensible(const struct timespec *ts) { return ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000 && ts->tv_sec >= 0; }
 
-int hd_sleep(const struct timespec *req, struct timespec *rem, uint64_t pc) {
+// On the side stack: its frame has the time, which is another in each turn of a loop (core/private_state.h).
+HD_ON_SIDE_STACK(int, hd_sleep, (const struct timespec *req, struct timespec *rem, uint64_t pc)) {
   struct timespec for_;
   hd_fetch(&for_, req, sizeof for_, pc);
   if (!sensible(&for_)) return EINVAL;
