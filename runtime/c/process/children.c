@@ -44,6 +44,7 @@ extern char **environ;
 
 enum { MOST = 1024, FIRST = HD_CHILD_BASE, MS = 1000000 };
 static const long PATIENCE = 100 * MS; // ns to wait for a child's end before other threads continue
+static const long SILENT = 1000l * MS;   // ns that children may rest before other threads' sleeps take little time
 static const long SILENCE = 10000l * MS; // ns to wait for a signal of children that rest
 enum { ANSWER = 100 };                 // ms to wait for a child's read or write before other threads continue
 
@@ -58,6 +59,7 @@ static uint32_t nchildren;
 static uint64_t waiting; // object on which threads block that wait for a child longer than PATIENCE
 
 static struct hd_fate *fates; // by number - FIRST
+static long vain;             // ns that the program has waited for signals of children since one was started or has sent one
 
 static uint64_t mask_around; // of signals that the kernel thread blocks, but for fork
 static long program;         // the kernel's identifier of this process, until it is a child
@@ -111,6 +113,7 @@ static int announced(struct hd_thread *t, long pid, bool tells) {
   child[nchildren].tells = tells;
   child[nchildren].thread = t->number;
   child[nchildren].watch = NULL;
+  vain = 0;
   int number = FIRST + (int)nchildren++;
   no_orphans(nchildren);
   hd_progress(t);
@@ -323,6 +326,7 @@ static bool collect(void) {
       continue;
     }
     any = true;
+    vain = 0;
     int from = number_of(info.si_pid);
     if (!from || !ended(info.si_pid)) hd.result.notes |= HD_NOTE_EXTERNAL; // when it arrives depends on the child's speed
     struct hd_signal s = { .sig = info.si_signo, .code = info.si_code, .target = HD_PROCESS, .child = from ? from : info.si_pid, .value = info.si_value };
@@ -461,18 +465,15 @@ static bool receptive(bool waits) {
 }
 
 // Waits at most most ns for signals, while a child runs that could send one. Reports whether any has come.
-static bool wait_for_signals(uint64_t most) {
+static bool wait_for_signals(long most) {
   long pid = running();
-  for (struct patience p = { 0 }; pid; pid = running(), rest(&p, pid)) {
+  struct patience p = { 0 };
+  for (; pid; pid = running(), rest(&p, pid)) {
     if (hd_arrival_waits() && !runs(pid) && collect()) return true;
-    if ((uint64_t)p.passed >= most) break;
+    if (p.passed >= most) break;
   }
+  vain += p.passed;
   return collect();
-}
-
-// Time is about to pass although threads are enabled, because they do nothing else than to wait for something.
-static void passes(uint64_t ns) {
-  if (nchildren && receptive(false)) wait_for_signals(ns < (uint64_t)PATIENCE ? ns : (uint64_t)PATIENCE);
 }
 
 static uint64_t next_timer(void) {
@@ -483,6 +484,24 @@ static uint64_t next_timer(void) {
       if (u->wait.deadline < first) first = u->wait.deadline;
     }
   return first;
+}
+
+// Real time that children get to send a signal while virtual time passes: as much, at most PATIENCE, and little once they have
+// let SILENT pass.
+static long grace(uint64_t virtual) {
+  long most = vain < SILENT ? PATIENCE : MS;
+  return virtual < (uint64_t)most ? (long)virtual : most;
+}
+static uint64_t until_next_timer(void) {
+  uint64_t next = next_timer();
+  return next > hd.vtime ? next - hd.vtime : 0;
+}
+
+// Time is about to pass although threads are enabled, because they only wait in loops.
+static void passes(uint64_t ns) {
+  if (hd.cur->pend.op == HD_OP_SLEEP) return; // external waits once it sleeps
+  uint64_t most = until_next_timer();
+  if (nchildren && receptive(false)) wait_for_signals(grace(ns < most ? ns : most));
 }
 
 // Called when no thread is enabled: waits until a child ends that a thread waits for, or sends a signal. Returns false
@@ -519,9 +538,12 @@ static bool external(void) {
     }
     if (!alive || !receptive(true)) return false;
     pid = alive;
-    uint64_t next = next_timer(), ns = next == ~0ull || next > hd.vtime + (uint64_t)PATIENCE ? (uint64_t)PATIENCE : next > hd.vtime ? next - hd.vtime : 0;
-    if (next != ~0ull && (uint64_t)p.passed >= ns) return collect();
-    if (next == ~0ull && p.passed > SILENCE) hd_unsupported("a wait for a signal from a child process that does nothing for 10 seconds");
+    bool timer = any_timer();
+    if (timer && p.passed >= grace(until_next_timer())) {
+      vain += p.passed;
+      return collect();
+    }
+    if (!timer && p.passed > SILENCE) hd_unsupported("a wait for a signal from a child process that does nothing for 10 seconds");
   }
 }
 
