@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/kept"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -211,16 +212,11 @@ func testDlv(t *testing.T, dir, file string) {
 
 // The same test is the same under every release that heddle knows: found and replayed.
 func TestGoReleases(t *testing.T) {
-	for _, version := range []string{"go1.24.12", "go1.25.6"} {
+	for _, version := range need.OtherGoReleases() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			dir := goModule(t, "fail/abba")
-			env := []string{"GOTOOLCHAIN=" + version}
-			probe := exec.Command("go", "version")
-			probe.Dir, probe.Env = dir, append(os.Environ(), env...)
-			if out, err := probe.CombinedOutput(); err != nil || !strings.Contains(string(out), version) {
-				t.Skipf("this machine cannot get %s: %v\n%s", version, err, out)
-			}
+			env := []string{"GOTOOLCHAIN=" + need.GoRelease(t, version)}
 			tests, _ := runTest(t, dir, env, exitFound, "./fail/abba")
 			if r := tests[0]; r.Finding == nil || r.Finding.Kind != "deadlock" {
 				t.Fatalf("%+v", r)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -47,9 +46,6 @@ func TestGoWatch(t *testing.T) {
 func TestGoWatchReleases(t *testing.T) {
 	for _, release := range need.GoReleases {
 		t.Run(release, func(t *testing.T) {
-			if release == runtime.Version() {
-				release = ""
-			}
 			testGoWatchRandom(t, release, goAmount(12, 60))
 		})
 	}
@@ -247,7 +243,6 @@ func watch(t *testing.T, g *goprog.Target, p schedule.Plan) schedule.Outcome {
 const randomHead = `package random
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"

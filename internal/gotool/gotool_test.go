@@ -6,9 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/heddle-dev/heddle/internal/testing/need"
 )
 
 // module writes files, "name: content" by pairs, into a new directory that holds a module.
@@ -111,8 +114,8 @@ func TestSupported(t *testing.T) {
 	write(t, root, "src/runtime/proc.go", "package runtime\n")
 	good := Tool{Path: "go", Root: root, OS: "linux", Arch: "amd64"}
 	for version, ok := range map[string]bool{
-		"go1.24": true, "go1.25.6": true, "go1.26rc1": true, "go1.26.8 X:nosynchashtriemap": true, "devel go1.26-1234567 Mon": true,
-		"go1.23.4": false, "go1.27.0": false, "go1.4": false, "devel +123": false, "go2.25": false, "": false,
+		"go1.24": true, "go1.25.6": true, "go1.26rc1": true, "go1.26.8 X:nosynchashtriemap": true, "devel go1.26-1234567 Mon": true, "go1.27.4": true,
+		"go1.23.4": false, "go1.28.0": false, "go1.4": false, "devel +123": false, "go2.25": false, "": false,
 	} {
 		tool := good
 		tool.Version = version
@@ -121,7 +124,7 @@ func TestSupported(t *testing.T) {
 			t.Errorf("%q: %v", version, err)
 		}
 		if !ok {
-			wantError(t, err, "Go 1.24 to 1.26")
+			wantError(t, err, "Go 1.24 to 1.27")
 		}
 	}
 	bare := good
@@ -434,18 +437,43 @@ func settled(t *testing.T, tool *Tool) {
 }
 
 func TestToolchainOfTheModuleCache(t *testing.T) {
-	for _, version := range []string{"go1.24.12", "go1.25.6"} {
+	for _, version := range need.OtherGoReleases() {
 		t.Run(version, func(t *testing.T) {
-			t.Setenv("GOTOOLCHAIN", version)
+			t.Setenv("GOTOOLCHAIN", need.GoRelease(t, version))
 			tool, err := Find(t.Context(), "", module(t, "m.go", "package m\n"))
 			if err != nil {
-				t.Skipf("this machine cannot get the toolchain: %v", err)
+				t.Fatal(err)
 			}
 			if tool.Version != version {
 				t.Fatalf("asked for %s, got %s", version, tool.Version)
 			}
 			settled(t, tool)
 		})
+	}
+}
+
+// The go directive of go.mod or go.work selects a release as it does for go test, and GOTOOLCHAIN=local refuses it in the
+// go command's words.
+func TestGoDirective(t *testing.T) {
+	newest := need.GoReleases[len(need.GoReleases)-1]
+	if runtime.Version() >= newest {
+		t.Skipf("%s runs the tests, and needs no other release", runtime.Version())
+	}
+	need.GoRelease(t, newest)
+	needs := "go " + strings.TrimPrefix(newest, "go") + "\n"
+	dir := module(t, "m.go", "package m\n")
+	write(t, dir, "go.mod", "module example.com/m\n\n"+needs)
+	work := module(t, "m.go", "package m\n")
+	write(t, work, "go.work", needs+"\nuse .\n")
+	for _, from := range []string{dir, work} {
+		t.Setenv("GOTOOLCHAIN", "auto")
+		tool := find(t, from)
+		if tool.Version != newest || tool.Supported() != nil {
+			t.Errorf("%s: %v", tool.Version, tool.Supported())
+		}
+		t.Setenv("GOTOOLCHAIN", "local")
+		_, err := find(t, from).List(t.Context(), nil, []string{"."})
+		wantError(t, err, "GOTOOLCHAIN=local")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // The releases of Go 1 that heddle supports.
 const (
 	OldestRelease = 24
-	NewestRelease = 26
+	NewestRelease = 27
 )
 
 var releaseForm = regexp.MustCompile(`\bgo1\.(\d+)`)

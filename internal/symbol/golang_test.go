@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/symbol/elffile"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -74,23 +75,6 @@ func Outlined(n int) {
 `,
 }
 
-// goToolchains are the releases heddle supports. Only those on the machine are tried: a
-// test downloads nothing.
-func goToolchains(t *testing.T) []string {
-	t.Helper()
-	out := []string{"local"}
-	for _, v := range []string{"go1.24.12", "go1.25.6"} {
-		c := exec.Command("go", "version")
-		c.Env = append(os.Environ(), "GOTOOLCHAIN="+v, "GOPROXY=off")
-		if said, err := c.CombinedOutput(); err != nil || !strings.Contains(string(said), v+" ") {
-			t.Logf("not tried with %s, which is not on this machine (GOTOOLCHAIN=%s go version gets it)", v, v)
-			continue
-		}
-		out = append(out, v)
-	}
-	return out
-}
-
 // TestGoPrograms resolves every instruction of real Go programs: functions, lines, inlined
 // frames and variables, with DWARF 4 and 5, and what is left of it without.
 func TestGoPrograms(t *testing.T) {
@@ -103,7 +87,7 @@ func TestGoPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, toolchain := range goToolchains(t) {
+	for _, release := range need.GoReleases {
 		for _, b := range []struct {
 			name    string
 			args    []string
@@ -115,7 +99,8 @@ func TestGoPrograms(t *testing.T) {
 			{"no DWARF", []string{"-ldflags=-w"}, false},
 			{"no symbols", []string{"-ldflags=-s -w"}, false},
 		} {
-			t.Run(toolchain+"/"+b.name, func(t *testing.T) {
+			t.Run(release+"/"+b.name, func(t *testing.T) {
+				toolchain := need.GoRelease(t, release)
 				prog := filepath.Join(t.TempDir(), "prog")
 				c := exec.Command("go", append([]string{"build", "-o", prog}, append(b.args, ".")...)...)
 				c.Dir = dir

@@ -3,6 +3,7 @@ package goprog
 import (
 	"debug/gosym"
 	"fmt"
+	"path"
 
 	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/target/ipc"
@@ -13,8 +14,10 @@ import (
 // compiler from the same source with the same flags, but linked with another runtime: with Go's
 // race detector, or without. The code of a function is then the same in both, except for addresses
 // outside it. The counterpart of an instruction is therefore in the function with the same name, at
-// the same offset, on the same line of the same file. An instruction has none if the other build
-// lacks its function or has different code for it.
+// the same offset, on the same line of a file of the same name. An instruction has none if the other
+// build lacks its function or has different code for it. The directories of the files may differ:
+// where a machine has two copies of one release of Go, the go command takes compiled packages of
+// either from its cache, and those of the overlay name the copy.
 type Counterparts struct {
 	from, to *gosym.Table
 	named    map[string][]*gosym.Func // of to; a function and its wrapper may share a name
@@ -89,7 +92,7 @@ func (c *Counterparts) Site(s trace.Site) (trace.Site, bool) {
 	if now >= other.End {
 		return 0, false
 	}
-	if f, l, _ := c.to.PCToLine(now); f != file || l != line {
+	if f, l, _ := c.to.PCToLine(now); path.Base(f) != path.Base(file) || l != line {
 		return 0, false
 	}
 	return trace.MakeSite(0, now), true

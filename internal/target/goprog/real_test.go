@@ -434,6 +434,37 @@ func TestRealMain(t *testing.T) {
 	}
 }
 
+// The instructions of a program have counterparts in a build of the same source elsewhere, as files of Go's own do
+// in builds with two copies of one release.
+func TestCounterpartsElsewhere(t *testing.T) {
+	var built [2]string
+	for i := range built {
+		dir := t.TempDir()
+		built[i] = filepath.Join(dir, "p")
+		for name, text := range map[string]string{"go.mod": "module example.com/p\n\ngo 1.24\n", "main.go": realMain} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", built[i], ".")
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	c, err := NewCounterparts(built[0], built[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	main := c.from.LookupFunc("main.main")
+	for pc := main.Entry; pc < main.End; pc++ {
+		if s, ok := c.Site(trace.MakeSite(0, pc)); !ok || s != trace.MakeSite(0, c.to.LookupFunc("main.main").Entry+pc-main.Entry) {
+			t.Fatalf("main.main+%#x: %v %t", pc-main.Entry, s, ok)
+		}
+	}
+}
+
 // BenchmarkStream is executions in a process, of 4 goroutines with 5 rounds each.
 func BenchmarkStream(b *testing.B) {
 	for _, c := range []struct {

@@ -176,6 +176,18 @@ func hdAccessFrame(a *hdAccessing) uintptr {
 	return fp
 }
 
+// hdCallOf returns the return address of the function around a's instruction, or a.pc if its frame is not found. The
+// runtime reads a map for the program in a function that another of its functions may call: for values of more than 1,024
+// bytes, and from Go 1.27 on wherever the program reads m[k] without ok. The runtime then names its own code as the place of the read.
+func hdCallOf(a *hdAccessing) uintptr {
+	if fp := hdAccessFrame(a); fp != 0 {
+		if pc, _ := hdFrame(fp); pc != 0 {
+			return pc
+		}
+	}
+	return a.pc
+}
+
 // hdForced records a yield that heddle inserted.
 func hdForced(t *hdThread, pc, fp uintptr) {
 	t.quiet = 0
@@ -327,6 +339,9 @@ func RaceWriteRange(addr unsafe.Pointer, len int) {
 }
 
 func racereadpc(addr unsafe.Pointer, callpc, pc uintptr) {
+	if hd.active && hdGroupOf(callpc)&hdGroupMapRead != 0 {
+		callpc = hdCallOf(&hdAccessing{pc: callpc, at: sys.GetCallerPC(), fp: hdDepth(getcallerfp())})
+	}
 	hdAccessPC(hdOpRead, addr, 1, callpc)
 	hdTellReadFor(uintptr(addr), callpc, pc)
 }

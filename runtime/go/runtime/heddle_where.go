@@ -45,6 +45,7 @@ const (
 	hdGroupMutex               // a method of sync.Mutex
 	hdGroupAtomic              // of sync/atomic or runtime
 	hdGroupSignals             // forwards signals
+	hdGroupMapRead             // reads a map for an instruction of the program
 )
 
 // hdGroupOf returns the groups of the function around pc.
@@ -62,6 +63,8 @@ func hdGroupNamed(name string) (group uint8) {
 		name = name[len("internal/"):]
 	}
 	switch {
+	case stringslite.HasPrefix(name, "runtime.mapaccess"):
+		group |= hdGroupAtomic | hdGroupMapRead
 	case stringslite.HasPrefix(name, "sync.(*Mutex)."):
 		group |= hdGroupMutex
 	case stringslite.HasPrefix(name, "sync/atomic."), stringslite.HasPrefix(name, "runtime."):

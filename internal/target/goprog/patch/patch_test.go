@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,10 +24,7 @@ import (
 func eachRelease(t *testing.T, f func(t *testing.T, goroot string)) {
 	for _, release := range need.GoReleases {
 		t.Run(release, func(t *testing.T) {
-			if release == runtime.Version() {
-				release = "local"
-			}
-			t.Setenv("GOTOOLCHAIN", release)
+			t.Setenv("GOTOOLCHAIN", need.GoRelease(t, release))
 			tool, err := gotool.Find(t.Context(), "", t.TempDir())
 			if err != nil {
 				t.Fatal(err)
@@ -40,9 +36,20 @@ func eachRelease(t *testing.T, f func(t *testing.T, goroot string)) {
 
 var builds = map[string]Options{"plain": {}, "sanitizer": {Sanitizer: true}}
 
-// Every edit finds its place in every release, and the files that are edited still parse.
+// Every edit finds its place in every release, and the files that are edited still parse. Each edit that does not fit a
+// release is named.
 func TestCheck(t *testing.T) {
 	eachRelease(t, func(t *testing.T, goroot string) {
+		for _, e := range (Options{Sanitizer: true}).edits() { // those of the other build, too
+			file, src, err := source(goroot, e.file)
+			if err == nil {
+				e.file = file
+				_, err = apply(file, src, []edit{e})
+			}
+			if err != nil {
+				t.Errorf("%q: %v", e.code, err)
+			}
+		}
 		for name, opts := range builds {
 			if err := Check(goroot, opts); err != nil {
 				t.Errorf("%s: %v", name, err)
