@@ -243,6 +243,7 @@ func watch(t *testing.T, g *goprog.Target, p schedule.Plan) schedule.Outcome {
 const randomHead = `package random
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
