@@ -339,7 +339,7 @@ func RaceWriteRange(addr unsafe.Pointer, len int) {
 }
 
 func racereadpc(addr unsafe.Pointer, callpc, pc uintptr) {
-	if hd.active && hdGroupOf(callpc)&hdGroupMapRead != 0 {
+	if hd.active && hdThreadOf(getg()) != nil && hdGroupOf(callpc)&hdGroupMapRead != 0 {
 		callpc = hdCallOf(&hdAccessing{pc: callpc, at: sys.GetCallerPC(), fp: hdDepth(getcallerfp())})
 	}
 	hdAccessPC(hdOpRead, addr, 1, callpc)
