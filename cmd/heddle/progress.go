@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,8 +12,10 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -30,9 +33,10 @@ type progress struct {
 	// patience is the time between lines without a terminal, and prefix begins each.
 	patience time.Duration
 	prefix   string
-	mu       sync.Mutex              // held while a line is written
-	names    func(trace.Site) string // places of executions that take long; nil: not shown
-	long     time.Duration           // how long the execution had run that was reported last
+	mu       sync.Mutex      // held while a line is written
+	names    *report.Running // places of executions that take long; nil: not shown
+	long     time.Duration   // how long the execution had run that was reported last
+	told     time.Duration   // how long it had run when the threads were where they were last said to be
 }
 
 func (a *app) progress() *progress {
@@ -57,19 +61,25 @@ func (a *app) terminal() (f *os.File, ok bool) {
 
 // of makes the progress of a search say where executions are that take long.
 func (p *progress) of(t target.Target) *progress {
-	names := report.NewRunning(t.Modules) // of its own: the search uses its names at the same time
-	p.names = func(s trace.Site) string { return names.Place(s) }
+	p.names = report.NewRunning(t.Modules) // of its own: the search uses its names at the same time
 	return p
 }
 
-// running shows where an execution is that takes long. The first line about one comes at once.
+// running shows where an execution is that takes long. The first line about one comes at once, and so does where its threads are
+// when that is known.
 func (p *progress) running(at *target.Position) {
 	if at.For < p.long {
-		p.long = 0
+		p.long, p.told = 0, 0
+	}
+	if len(at.Threads) > 0 && p.names != nil && at.Told != p.told {
+		p.told, p.long = at.Told, at.For
+		u := engine.UnfinishedExecution(&schedule.Outcome{Ending: trace.Ending{Kind: trace.Unfinished, Thread: -1, Waiters: at.Threads}}, p.names.Locate, p.object)
+		p.lines(fmt.Sprintf("an execution has run for %.0f s: %s; its threads:", at.Told.Seconds(), wording.Count(at.Points, "scheduling point")), result.PositionLines(u.Threads))
+		return
 	}
 	line := fmt.Sprintf("an execution has run for %.0f s: %s", at.For.Seconds(), wording.Count(at.Points, "scheduling point"))
 	if at.Site != 0 && p.names != nil {
-		if where := p.names(at.Site); where != "" {
+		if where := p.names.Place(at.Site); where != "" {
 			line += fmt.Sprintf(", the last one of T%d at %s", at.Thread, where)
 		}
 	}
@@ -138,6 +148,33 @@ func (p *progress) line(text string) {
 	}
 	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
 	p.shown = true
+}
+
+// object names an object of an execution that is not recorded. Most on the heap have no name, only a place.
+func (p *progress) object(t *trace.Trace, o trace.Object, size uint32, at int) string {
+	if o.Region() == trace.RegionHeap {
+		return ""
+	}
+	return p.names.Object(t, o, size, at)
+}
+
+// lines shows a heading and lines below it, which stay.
+func (p *progress) lines(head string, below []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.read {
+		fmt.Fprintf(p.w, "%s %s\n", head, strings.Join(below, "; "))
+		return
+	}
+	if p.terminal {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+	fmt.Fprintf(p.w, "heddle: %s\n", head)
+	for _, line := range below {
+		fmt.Fprintf(p.w, "  %s\n", line)
+	}
+	p.next = time.Now().Add(p.patience)
 }
 
 // done takes the line away.

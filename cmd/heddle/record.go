@@ -26,6 +26,7 @@ type recordCommand struct {
 	expectFlag
 	outputFlags
 	timeFlag
+	MaxSteps  int    `placeholder:"N" help:"Let the execution pass at most N scheduling points; if it does not end by then, it is unfinished (0, the default: ${steps}, or for C and C++ 8 times as many)."`
 	Accesses  bool   `help:"Record all accesses to memory, not only scheduling points; --memory limits how many."`
 	Values    bool   `help:"Record every access, repeated ones too, with the value read or written; implies --accesses. heddle sanitize and heddle compare need it."`
 	Functions bool   `help:"Record entries and exits of functions, too; implies --values. C and C++ only. heddle compare then says in which call the control flow deviates."`
@@ -59,7 +60,10 @@ func (c *recordCommand) Run(a *app) error {
 		return err
 	}
 	c.Values = c.Values || c.Functions
-	opts := engine.RecordOptions{ExpectStatus: c.status(), Seed: c.Seed, Sparse: !c.Accesses && !c.Values, Values: c.Values, Functions: c.Functions, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
+	if c.MaxSteps < 0 {
+		return usage.Errorf("--max-steps cannot be negative")
+	}
+	opts := engine.RecordOptions{ExpectStatus: c.status(), Seed: c.Seed, MaxSteps: c.MaxSteps, Sparse: !c.Accesses && !c.Values, Values: c.Values, Functions: c.Functions, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts}
 	if c.Strategy != "" {
 		s, err := strategy.Parse(c.Strategy)
 		if err != nil {
@@ -160,8 +164,8 @@ func (c *recordCommand) checkLive() error {
 		return usage.Errorf("--backend=live records for heddle sanitize and heddle compare: give --values, too")
 	case c.Functions:
 		return usage.Errorf("--functions does not go with --backend=live, which records no entries and exits of functions: leave one of them out")
-	case c.Strategy != "" || c.Seed != 1 || c.Spurious || c.EarlyTimeouts:
-		return usage.Errorf("--strategy, --seed, --spurious and --early-timeouts choose a schedule, which with --backend=live is the kernel's: leave them out")
+	case c.Strategy != "" || c.Seed != 1 || c.Spurious || c.EarlyTimeouts || c.MaxSteps != 0:
+		return usage.Errorf("--strategy, --seed, --spurious, --early-timeouts and --max-steps are about a schedule, which with --backend=live is the kernel's: leave them out")
 	case len(c.Omit) > 0 || len(c.TryLock) > 0:
 		return usage.Errorf("--omit and --try-lock need heddle's scheduler: leave out --backend=live")
 	}

@@ -65,21 +65,20 @@ func (c *showCommand) Run(a *app) error {
 	if c.HTML != "" {
 		return a.writePage(c.HTML, execution(tr, c.Sources), page.Options{Trace: c.Trace, Commands: pageCommands(c.Trace, tr)})
 	}
-	makeView := result.View
-	if !a.JSON && !c.Full {
-		makeView = result.ShortView
-	}
-	view := makeView(tr, c.Sources)
 	if export := c.chosen(c.Trace, tr, c.Full); export != nil {
-		return c.write(a, export, view)
+		view := result.ShortView
+		if c.Full {
+			view = result.View
+		}
+		return c.write(a, export, view(tr, c.Sources))
 	}
 	if a.JSON {
-		return a.printJSON(view)
+		return a.printJSON(result.View(tr, c.Sources))
 	}
 	o := a.drawing()
 	o.Full = c.Full
 	if c.Width > 0 {
 		o.Width = c.Width
 	}
-	return term.Render(a.screen, view, o)
+	return term.Render(a.screen, result.DrawnView(tr, c.Sources, c.Full), o)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/usage"
 	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
@@ -199,8 +200,8 @@ func (e *testEvents) Begin(test string) {
 	}
 }
 
-func (e *testEvents) Exploring(test string) (progress func(engine.Progress), done func()) {
-	p := e.app.progress()
+func (e *testEvents) Exploring(test string, t target.Target) (progress func(engine.Progress), done func()) {
+	p := e.app.progress().of(t)
 	p.subject = test
 	return p.find, p.done
 }

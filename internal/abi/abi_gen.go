@@ -542,6 +542,12 @@ const (
 	RecAgain     = 10
 	RecInput     = 11
 	RecBacktrace = 9
+	RecWhere     = 18
+)
+
+// enum
+const (
+	WhereMost = 64
 )
 
 // enum hd_outcome
@@ -883,6 +889,7 @@ const (
 	CutTime     = 1
 	CutUser     = 2
 	CutWatchdog = 3
+	CutWhere    = 4
 )
 
 // enum hd_instrumented

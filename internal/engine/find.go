@@ -216,7 +216,7 @@ func (s *search) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 
 // An execution that has run for longExecution is reported, and again every followEvery.
 const (
-	longExecution = 5 * time.Second
+	longExecution = 3 * time.Second
 	followEvery   = time.Second
 )
 

@@ -48,7 +48,7 @@ type Events interface {
 	// Begin is called before a test is explored.
 	Begin(test string)
 	// Exploring is called before a search; progress is called with its progress, until done is.
-	Exploring(test string) (progress func(engine.Progress), done func())
+	Exploring(test string, t target.Target) (progress func(engine.Progress), done func())
 	// Test is called with the result of each test, Package after those of a package.
 	Test(*result.Test) error
 	Package(*result.Package) error
@@ -324,7 +324,7 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 		// Count each go statement of the package once.
 		opts.LeakFails = func(l engine.Leak) bool { return s.left[l.Statement] == nil }
 	}
-	progress, done := s.events.Exploring(u.name)
+	progress, done := s.events.Exploring(u.name, t)
 	found, err := s.find(ctx, t, opts, start, progress)
 	done()
 	take(out, found)

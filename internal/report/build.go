@@ -20,6 +20,9 @@ type Options struct {
 	// Short leaves out the rows behind loops and folds (Row.Rows), for a reader that does not expand them. They take
 	// most of the time and memory of a long trace.
 	Short bool
+	// Long, Head and Tail: of more than Long rows, a short view has the first Head and the last Tail; 0 for no limit. Of the
+	// others it has View.Left.
+	Long, Head, Tail int
 }
 
 // Names resolves the sites and objects of a trace to names. Its methods are those of symbol.Table
@@ -61,6 +64,9 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		life:   [2]int{-1, -1},
 		short:  opt.Short,
 	}
+	if opt.Short && opt.Long > 0 {
+		b.long, b.head, b.tail, b.left = max(opt.Long, opt.Head+opt.Tail), opt.Head, opt.Tail, make([]Column, len(tr.Threads))
+	}
 	b.findCases()
 	b.raced = racing(tr)
 	b.hidden = hiddenEvents(tr, b.raced)
@@ -68,13 +74,13 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 	b.keepSpinning()
 	b.keepLifetime()
 	b.foldRest()
-	b.switches = b.findSwitches()
+	b.findSwitches(func(int) bool { return b.long == 0 })
 
 	v := &View{
 		Command: CommandLine(&tr.Header), Strategy: tr.Header.Strategy, Original: tr.Header.Original, Omit: tr.Header.Omit, TryLock: tr.Header.TryLock, Fault: b.fault(),
 		Cost: trace.CostOf(tr.Events), Events: len(tr.Events), Output: string(tr.Ending.Output),
 	}
-	v.Rows = b.foldRows(b.rows(b.loops(), 0, nil), nil)
+	v.Rows, v.Left = b.topLevel()
 	for _, h := range b.hidden {
 		if h {
 			v.Hidden++
@@ -102,7 +108,9 @@ type builder struct {
 	values   bool            // the trace has the values of accesses
 	shared   []bool          // by event: another thread could notice it
 	hidden   []bool          // by event: it has no row
-	switches []*Switch       // by event: the context switch before it, or nil
+	next     []int32         // by event: the next scheduling point of its thread, or -1
+	reasons  []uint8         // by event: why there is a context switch before it, an index into reasons + 1; 0 for none
+	switches map[int]*Switch // by event: the context switch before it, if it is wanted
 	state    *ops.State      // locks and queues; after findSwitches, their final state
 	last     int             // index of the failed event, or -1
 	raced    [2]int          // indices of the racing events, or -1
@@ -110,6 +118,9 @@ type builder struct {
 	over     trace.ThreadSet // threads that have ended; after findSwitches, by the end of the execution
 	cases    map[int]uint64  // by event of a select: the case it took
 	short    bool            // rows behind loops and folds are not wanted
+
+	long, head, tail int      // as in Options
+	left             []Column // by thread: the rows shown of it that are left out
 }
 
 // failed reports whether event i is part of the failure.
@@ -236,6 +247,9 @@ func (b *builder) columns(rows []Row) []Column {
 			}
 			c.Last = i
 		}
+	}
+	for i := range b.left {
+		out[i].Shown = b.left[i].Shown
 	}
 	countShown(rows, out)
 	seen := out[:0]

@@ -35,11 +35,11 @@ type loopFinder struct {
 	switches []uint8  // by event: the number of the reason for the switch before it, 0 for none
 }
 
-// loops divides the trace.
-func (b *builder) loops() []segment {
+// loops finds the loops of the trace.
+func (b *builder) loops() *loopFinder {
 	n := len(b.tr.Events)
-	f := loopFinder{steps: make([]uint32, n), switches: make([]uint8, n)}
-	numbers, reasons := map[step]uint32{}, map[Reason]uint8{}
+	f := &loopFinder{steps: make([]uint32, n), switches: b.reasons}
+	numbers := map[step]uint32{}
 	last, number := step{}, uint32(0) // of the event before
 	for i := range b.tr.Events {
 		e := &b.tr.Events[i]
@@ -53,22 +53,19 @@ func (b *builder) loops() []segment {
 			last = s
 		}
 		f.steps[i] = number
-		if s := b.switches[i]; s != nil {
-			reason, ok := reasons[s.Reason]
-			if !ok {
-				reason = uint8(len(reasons)) + 1
-				reasons[s.Reason] = reason
-			}
-			f.switches[i] = reason
-		}
 	}
-	return f.find(0, n)
+	return f
 }
 
-// find divides events lo to hi. At each event it takes the block that covers the most events, the
+// find returns the segments of events lo to hi.
+func (f *loopFinder) find(lo, hi int) (out []segment) {
+	f.each(lo, hi, func(s segment) { out = append(out, s) })
+	return out
+}
+
+// each divides events lo to hi. At each event it takes the block that covers the most events, the
 // shorter one of equals, and then divides one turn of it recursively.
-func (f *loopFinder) find(lo, hi int) []segment {
-	var out []segment
+func (f *loopFinder) each(lo, hi int, do func(segment)) {
 	// differs[p] is the first event at or after the current one that differs from the event p
 	// later. It only moves forward, so each p costs one pass in total.
 	differs := make([]int, maxPeriod+1)
@@ -92,8 +89,7 @@ func (f *loopFinder) find(lo, hi int) []segment {
 		} else if best.period == 1 {
 			best.body = []segment{{start: i, end: i + 1}}
 		}
-		out = append(out, best)
+		do(best)
 		i = best.end
 	}
-	return out
 }

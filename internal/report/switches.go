@@ -10,13 +10,14 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// findSwitches explains each context switch between scheduling points, as counted by trace.CostOf.
-// It leaves the final state of the locks in b.state, and the threads that ended in b.over.
-func (b *builder) findSwitches() []*Switch {
+// findSwitches finds the context switches between scheduling points, as counted by trace.CostOf, and explains those that
+// are wanted. It leaves the final state of the locks in b.state, and the threads that ended in b.over.
+func (b *builder) findSwitches(wanted func(event int) bool) {
 	events := b.tr.Events
-	out := make([]*Switch, len(events))
-	next := nextDecisions(events)
-	b.state = &ops.State{}
+	if b.next == nil {
+		b.next, b.reasons = nextDecisions(events, len(b.tr.Threads)), make([]uint8, len(events))
+	}
+	b.state, b.over, b.switches = &ops.State{}, trace.ThreadSet{}, map[int]*Switch{}
 	last := -1
 	for i := range events {
 		e := &events[i]
@@ -28,13 +29,19 @@ func (b *builder) findSwitches() []*Switch {
 			continue
 		}
 		if last >= 0 && events[last].Thread != e.Thread {
-			out[i] = b.explain(last, next[last], i)
+			want := wanted(i)
+			s := b.explain(last, int(b.next[last]), i, want)
+			if want {
+				b.switches[i] = &s
+			}
+			b.reasons[i] = uint8(slices.Index(reasons[:], s.Reason)) + 1
 		}
-		b.state.ApplyGo(e, b.blocks(e, next[i]))
+		b.state.ApplyGo(e, b.blocks(e, int(b.next[i])))
 		last = i
 	}
-	return out
 }
+
+var reasons = [...]Reason{Preempted, Yielded, Ended, Blocked}
 
 // isDecision reports whether the event counts for context switches.
 func isDecision(e *trace.Event) bool {
@@ -42,17 +49,17 @@ func isDecision(e *trace.Event) bool {
 }
 
 // nextDecisions returns, for each event, the next scheduling point of its thread, or -1.
-func nextDecisions(events []trace.Event) []int {
-	next := make([]int, len(events))
-	ahead := map[trace.ThreadID]int{}
+func nextDecisions(events []trace.Event, threads int) []int32 {
+	next := make([]int32, len(events))
+	ahead := make([]int32, threads)
+	for t := range ahead {
+		ahead[t] = -1
+	}
 	for i := len(events) - 1; i >= 0; i-- {
 		e := &events[i]
-		next[i] = -1
-		if n, ok := ahead[e.Thread]; ok {
-			next[i] = n
-		}
+		next[i] = ahead[e.Thread]
 		if isDecision(e) {
-			ahead[e.Thread] = i
+			ahead[e.Thread] = int32(i)
 		}
 	}
 	return next
@@ -69,13 +76,16 @@ type pending struct {
 }
 
 // explain returns why the switch between events last and i happened; next is the event with which
-// the descheduled thread continued, or -1.
-func (b *builder) explain(last, next, i int) *Switch {
+// the descheduled thread continued, or -1. Without text, the result has no Text and no Next.
+func (b *builder) explain(last, next, i int, text bool) Switch {
 	from := &b.tr.Events[last]
 	e := &b.tr.Events[i]
-	s := &Switch{From: from.Thread, To: e.Thread, Preemptive: e.Preempts(from.Thread)}
-	who := ThreadText(s.From)
-	p, known := b.pendingAt(from.Thread, next)
+	s := Switch{From: from.Thread, To: e.Thread, Preemptive: e.Preempts(from.Thread)}
+	who, p, known := "", pending{target: -1}, next >= 0 || b.waiterOf(from.Thread) != nil
+	if text {
+		who = ThreadText(s.From)
+		p, known = b.pendingAt(from.Thread, next)
+	}
 	if known {
 		s.Next = p.place
 	}
@@ -109,8 +119,13 @@ func (b *builder) explain(last, next, i int) *Switch {
 		s.Reason, s.Text = Blocked, who+" waits for its time"
 	case !known:
 		s.Reason, s.Text = Blocked, who+" is blocked"
+	case !text:
+		s.Reason = Blocked
 	default:
 		s.Reason, s.Text = Blocked, who+" "+b.waitText(p, s.From)
+	}
+	if !text {
+		s.Text = ""
 	}
 	return s
 }
@@ -172,12 +187,20 @@ func (b *builder) pendingAt(t trace.ThreadID, next int) (pending, bool) {
 		}
 		return p, true
 	}
-	for i := range b.tr.Ending.Waiters {
-		if w := &b.tr.Ending.Waiters[i]; w.Thread == t && w.Op != trace.OpNone {
-			return b.pendingOf(w), true
-		}
+	if w := b.waiterOf(t); w != nil {
+		return b.pendingOf(w), true
 	}
 	return pending{target: -1}, false
+}
+
+// waiterOf returns where a thread was before an operation when the execution ended, nil if it was not.
+func (b *builder) waiterOf(t trace.ThreadID) *trace.Waiter {
+	for i := range b.tr.Ending.Waiters {
+		if w := &b.tr.Ending.Waiters[i]; w.Thread == t && w.Op != trace.OpNone {
+			return w
+		}
+	}
+	return nil
 }
 
 func (b *builder) pendingOf(w *trace.Waiter) pending {

@@ -23,6 +23,8 @@ type View struct {
 	Hidden  int      `json:"hidden,omitempty"`
 	Columns []Column `json:"columns"`
 	Rows    []Row    `json:"rows"`
+	// Left is what Rows lacks because the view is too long (Options.Long); nil if nothing.
+	Left    *LeftOut `json:"-"`
 	Ending  string   `json:"ending"`            // one line: `exit status 0`, `deadlock of T1 and T2`
 	Failure *Failure `json:"failure,omitempty"` // nil if the execution did not fail
 	Output  string   `json:"output,omitempty"`  // the program's output

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
@@ -124,14 +125,21 @@ func PrintUnfinished(w io.Writer, u *engine.UnfinishedExecutions) {
 		fmt.Fprintf(w, "; %s more did not end", wording.Thousands(u.Executions-1))
 	}
 	fmt.Fprintln(w)
-	const most = 20
-	for i, p := range u.Threads {
-		if i == most {
-			fmt.Fprintf(w, "  and %s more\n", wording.Count(len(u.Threads)-most, "thread"))
-			break
-		}
-		fmt.Fprintf(w, "  T%d: %s at %s\n", p.Thread, p.Text, cmp.Or(p.Where, "an unknown place"))
+	for _, line := range PositionLines(u.Threads) {
+		fmt.Fprintf(w, "  %s\n", line)
 	}
+}
+
+// PositionLines says where the threads of an execution are, each in a line, the first of them if they are many.
+func PositionLines(threads []report.Position) (lines []string) {
+	const most = 20
+	for i, p := range threads {
+		if i == most {
+			return append(lines, "and "+wording.Count(len(threads)-most, "more thread"))
+		}
+		lines = append(lines, fmt.Sprintf("T%d: %s at %s", p.Thread, p.Text, cmp.Or(p.Where, "an unknown place")))
+	}
+	return lines
 }
 
 // printRelaxed prints what no execution shows of the atomics that were performed.

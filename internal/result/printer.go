@@ -49,6 +49,11 @@ func ShortView(tr *trace.Trace, sources []string) *report.View {
 	return view(tr, report.Options{SourceDirs: sources, Short: true})
 }
 
+// DrawnView is View for term.Render.
+func DrawnView(tr *trace.Trace, sources []string, full bool) *report.View {
+	return view(tr, report.Options{SourceDirs: sources, Short: !full, Long: term.LongTable, Head: term.TableHead, Tail: term.TableTail})
+}
+
 func view(tr *trace.Trace, o report.Options) *report.View {
 	names := report.NamesOf(tr, symbol.ForTrace(tr, symbol.Options{}))
 	if tr.Header.Target == rapid.Target {
@@ -73,7 +78,7 @@ func (importedNames) Name(o trace.Object, _ uint32, _ int) symbol.Name {
 // Trace draws an execution. It describes the schedule without the seed of its plan, which would be
 // confused with --seed.
 func (p *Printer) Trace(tr *trace.Trace) error {
-	v := view(tr, report.Options{Short: !p.Full})
+	v := DrawnView(tr, nil, p.Full)
 	v.Strategy = strategy.Unseeded(v.Strategy)
 	o := p.Draw
 	o.Full = p.Full

@@ -46,6 +46,10 @@ type Position struct {
 	Points int           // scheduling points that it has passed
 	Thread trace.ThreadID
 	Site   trace.Site // of the last of them, 0 if it has passed none
+	// Threads says where its threads were after Told, as trace.Ending.Waiters does; nil unless it has run for several seconds.
+	// It has the first 64 threads at most.
+	Threads []trace.Waiter
+	Told    time.Duration
 }
 
 // RaceWatcher is the ability to find an execution's data races while the program runs, without the

@@ -512,7 +512,11 @@ enum hd_record {
   HD_REC_AGAIN = 10,   // discards the records of this execution so far: it starts again
   HD_REC_INPUT = 11,   // absolute path of a regular file opened for reading, zero-terminated; with EVENTS
   HD_REC_BACKTRACE = 9,// uint64 pc[]: the failing thread's stack, innermost first
+  HD_REC_WHERE = 18,   // uint32 0, uint32 n, struct hd_waiter[n]: where the threads of the running execution are, at most
+                       // HD_WHERE_MOST of them, because the controller asked (HD_CUT_WHERE)
 };
+
+enum { HD_WHERE_MOST = 64 };
 
 enum hd_outcome {
   HD_OUT_CLEAN = 0,      // exited; status in hd_result.status
@@ -713,6 +717,7 @@ enum hd_cut {
   HD_CUT_TIME = 1,     // the time limit is reached
   HD_CUT_USER = 2,     // the user interrupts heddle
   HD_CUT_WATCHDOG = 3, // no scheduling point for the time of --watchdog
+  HD_CUT_WHERE = 4,    // not an end, and without a signal: the runtime sends a HD_REC_WHERE, and stores HD_CUT_NONE
 };
 
 enum hd_instrumented { HD_INSTR_NONE = 0, HD_INSTR_TSAN = 1 };

@@ -20,9 +20,13 @@ func Render(w io.Writer, v *report.View, o Options) error {
 	if o.Full {
 		rows = v.Full()
 	}
-	head, middle, tail := rows, []report.Row(nil), []report.Row(nil)
-	if len(rows) > longTable && !o.Full {
-		head, middle, tail = rows[:tableHead], rows[tableHead:len(rows)-tableTail], rows[len(rows)-tableTail:]
+	head, tail := rows, []report.Row(nil)
+	left := v.Left
+	switch {
+	case left != nil:
+		head, tail = rows[:left.After], rows[left.After:]
+	case len(rows) > LongTable && !o.Full:
+		head, left, tail = rows[:TableHead], leftOut(rows[TableHead:len(rows)-TableTail]), rows[len(rows)-TableTail:]
 		rows = slices.Concat(head, tail)
 	}
 	d := newDrawing(w, v, contentOf(v, rows, o.Full), o)
@@ -31,8 +35,10 @@ func Render(w io.Writer, v *report.View, o Options) error {
 	for _, l := range d.rows(head) {
 		d.line(l)
 	}
-	if len(middle) > 0 {
-		d.leftOut(middle)
+	if left != nil {
+		d.print("")
+		d.text(fmt.Sprintf("%s of %s are left out here: --full shows them", count(left.Events, "event"), count(left.Threads, "thread")), faint, "")
+		d.print("")
 	}
 	for _, l := range d.rows(tail) {
 		d.line(l)
@@ -42,25 +48,23 @@ func Render(w io.Writer, v *report.View, o Options) error {
 	return d.out.Flush()
 }
 
-// A table of more than longTable rows is drawn as its first tableHead and last tableTail: what
+// A table of more than LongTable rows is drawn as its first TableHead and last TableTail: what
 // failed is at the end, and what a hundred thousand threads did before is not read.
 const (
-	longTable = 3000
-	tableHead = 200
-	tableTail = 800
+	LongTable = 3000
+	TableHead = 200
+	TableTail = 800
 )
 
-// leftOut represents rows that are not drawn.
-func (d *drawing) leftOut(rows []report.Row) {
-	events := 0
-	threads := map[trace.ThreadID]bool{}
+// leftOut describes rows that are not drawn.
+func leftOut(rows []report.Row) *report.LeftOut {
+	left, threads := &report.LeftOut{}, map[trace.ThreadID]bool{}
 	for i := range rows {
-		events += rows[i].Events
+		left.Events += rows[i].Events
 		threads[rows[i].Thread] = true
 	}
-	d.print("")
-	d.text(fmt.Sprintf("%s of %s are left out here: --full shows them", count(events, "event"), count(len(threads), "thread")), faint, "")
-	d.print("")
+	left.Threads = len(threads)
+	return left
 }
 
 type drawing struct {
@@ -113,7 +117,11 @@ func (d *drawing) heading() {
 	if c.Switches > 0 {
 		s += " (" + count(c.Preemptions, "preemption") + ")"
 	}
-	if n := folded(d.v.Rows); n > 0 && !d.full {
+	n := report.Folded(d.v.Rows)
+	if d.v.Left != nil {
+		n += d.v.Left.Folded
+	}
+	if n > 0 && !d.full {
 		s += fmt.Sprintf("; %d events are folded", n)
 	}
 	d.text(s, plain, "")
@@ -142,20 +150,6 @@ func (d *drawing) heading() {
 		d.text("found by "+how, faint, "")
 	}
 	d.print("")
-}
-
-// folded counts the events that have no row of their own: those behind folds, and all but
-// one turn of loops.
-func folded(rows []report.Row) (n int) {
-	for i := range rows {
-		switch r := &rows[i]; r.Kind {
-		case report.FoldRow:
-			n += r.Events
-		case report.LoopRow:
-			n += r.Events - (r.Events / r.Times) + folded(r.Body)
-		}
-	}
-	return n
 }
 
 func count(n int, what string) string { return strconv.Itoa(n) + " " + plural(n, what) }

@@ -130,6 +130,23 @@ func TestShortViewDrawsTheSame(t *testing.T) {
 	}
 }
 
+// TestLongTable: a view that has only the rows that are drawn is drawn as one that has all.
+func TestLongTable(t *testing.T) {
+	for seed, events := range []int{2_000, 4_000, 8_000, 25_000} {
+		tr, names := reporttest.Random(t, uint64(seed), 7, events)
+		whole := report.Build(tr, names, report.Options{})
+		drawn := report.Build(tr, names, report.Options{Short: true, Long: LongTable, Head: TableHead, Tail: TableTail})
+		if rows := len(whole.Rows); (rows > LongTable) != (drawn.Left != nil) || rows <= LongTable && len(drawn.Rows) != rows {
+			t.Fatalf("%d events in %d rows: %d rows, %+v", events, rows, len(drawn.Rows), drawn.Left)
+		}
+		for _, w := range []int{40, 101} {
+			if a, b := render(t, whole, options(t, strconv.Itoa(w))), render(t, drawn, options(t, strconv.Itoa(w))); a != b {
+				t.Fatalf("%d events in %d columns: got\n%s\nwant\n%s", events, w, b, a)
+			}
+		}
+	}
+}
+
 var widths = []int{24, 25, 31, 40, 57, 80, 101, 132, 300}
 
 func TestNoLineIsTooWide(t *testing.T) {
@@ -203,7 +220,7 @@ func TestEveryEventIsDrawn(t *testing.T) {
 			if want := drawn(v.Rows); rows != want {
 				t.Fatalf("%s in %d: %d rows are drawn, want %d\n%s", name, w, rows, want, short)
 			}
-			if n := folded(v.Rows); n > 0 && !strings.Contains(strings.Join(strings.Fields(short), " "), fmt.Sprintf("%d events are folded", n)) {
+			if n := report.Folded(v.Rows); n > 0 && !strings.Contains(strings.Join(strings.Fields(short), " "), fmt.Sprintf("%d events are folded", n)) {
 				t.Fatalf("%s in %d: the heading does not tell of %d folded events", name, w, n)
 			}
 		}
@@ -244,8 +261,8 @@ func TestFoldedIsExact(t *testing.T) {
 			}
 		}
 		visit(v.Rows)
-		if shown+folded(v.Rows)+v.Hidden != v.Events {
-			t.Errorf("%s: %d events shown, %d folded, %d hidden, %d there", name, shown, folded(v.Rows), v.Hidden, v.Events)
+		if shown+report.Folded(v.Rows)+v.Hidden != v.Events {
+			t.Errorf("%s: %d events shown, %d folded, %d hidden, %d there", name, shown, report.Folded(v.Rows), v.Hidden, v.Events)
 		}
 	})
 }

@@ -115,6 +115,49 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestThreadsOfLongExecution: an execution that has run for a few seconds says where all of its threads are, and goes on.
+func TestThreadsOfLongExecution(t *testing.T) {
+	prog := compile(t, endless)
+	lib, err := theRuntime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		how       string
+		isolation Isolation
+	}{{"compute", Snapshot}, {"atomics", Fork}} {
+		tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog, c.how}, Runtime: lib, Isolation: c.isolation, Watchdog: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		told := make(chan target.Position, 1)
+		go func() {
+			for ctx.Err() == nil {
+				if at, ok := tg.Position(); ok && at.Threads != nil {
+					told <- at
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			cancel()
+		}()
+		_, err = tg.Run(ctx, schedule.Plan{MaxSteps: 1 << 30, FairAfter: 1 << 29})
+		var cut *target.CutError
+		if !errors.As(err, &cut) {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		select {
+		case at := <-told:
+			checkCut(t, &trace.Ending{Kind: trace.Unfinished, Waiters: at.Threads}, "")
+		default:
+			t.Errorf("%+v: nothing was said", c)
+		}
+		checkCut(t, &cut.Outcome.Ending, "")
+		tg.Close()
+	}
+}
+
 // TestCutAtTheBeginning: the context may end before the program has read a long plan, whose execution then records without a
 // pause.
 func TestCutAtTheBeginning(t *testing.T) {

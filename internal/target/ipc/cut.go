@@ -25,8 +25,10 @@ const (
 	cutEvery = 5 * time.Millisecond
 	// cutPatience is how long a program may take to answer, and to undo its changes to files, before it is killed.
 	cutPatience = 2 * time.Second
-	// positionAfter is how long an execution runs before its position is kept.
+	// positionAfter is how long an execution runs before its position is kept, and threadsAfter before the runtime is asked where
+	// all threads are.
 	positionAfter = time.Second
+	threadsAfter  = 2 * time.Second
 )
 
 // ask asks the runtime to end the running execution where it is. again says that it was asked before.
@@ -136,6 +138,25 @@ func (s *stream) follow() {
 	}
 	at := s.proc.reached(s.Program)
 	at.For = time.Since(s.began)
+	if before := s.position.Load(); before != nil {
+		at.Threads, at.Told = before.Threads, before.Told
+	}
+	if s.x.where != nil {
+		stacks := &Stacks{}
+		if s.x.recording != nil {
+			stacks = &s.x.recording.who
+		}
+		at.Threads, at.Told = make([]trace.Waiter, len(s.x.where)), at.For
+		for i := range s.x.where {
+			at.Threads[i] = waiterOf(s.Program, stacks, &s.x.where[i])
+			at.Threads[i].Stack = 0
+		}
+		s.x.where = nil
+	}
+	// Each time it has run twice as long.
+	if at.For >= threadsAfter && at.For >= 2*at.Told {
+		atomic.CompareAndSwapUint32(&s.proc.shm.Cut, abi.CutNone, abi.CutWhere) // while nothing else is asked
+	}
 	s.position.Store(&at)
 }
 

@@ -18,6 +18,7 @@ type execution struct {
 	*recording           // nil if the plan asks for none
 	watch      *watching // nil unless the plan asks for it
 	waiters    []abi.Waiter
+	where      []abi.Waiter // where the threads are, if the runtime was asked and has answered since the last look
 	backtrace  []uint64
 	message    string
 	output     []byte
@@ -121,6 +122,11 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 		var w abi.Waiter
 		w, err = one[abi.Waiter](b)
 		x.waiters = append(x.waiters, w)
+	case abi.RecWhere:
+		var list []byte
+		if list, err = counted(b, abi.SizeofWaiter); err == nil {
+			x.where = append([]abi.Waiter{}, cast[abi.Waiter](list)...)
+		}
 	case abi.RecLocal:
 		var l abi.Local
 		l, err = one[abi.Local](b)
@@ -213,11 +219,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 			e.Child = &trace.Child{Process: int(w.Process), Op: trace.Op(w.Op), Holder: trace.ThreadID(w.Holder) - 1}
 			continue
 		}
-		e.Waiters = append(e.Waiters, trace.Waiter{
-			Thread: trace.ThreadID(w.Thread), Op: trace.Op(w.Op), Site: prog.Site(w.Pc),
-			Object: prog.Object(w.Object, stacks, trace.ThreadID(w.Thread)),
-			Holder: trace.ThreadID(w.Holder) - 1, Ready: w.Flags&abi.WaitReady != 0, Stack: w.Stack,
-		})
+		e.Waiters = append(e.Waiters, waiterOf(prog, stacks, w))
 	}
 	if e.Kind == trace.Deadlock {
 		e.Cycle = trace.CycleOf(e.Waiters)
@@ -246,6 +248,14 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		o.Trace.Header.Surroundings = append(slices.Clip(o.Trace.Header.Surroundings), inputs(x.inputs)...)
 	}
 	return o
+}
+
+func waiterOf(prog Program, stacks *Stacks, w *abi.Waiter) trace.Waiter {
+	return trace.Waiter{
+		Thread: trace.ThreadID(w.Thread), Op: trace.Op(w.Op), Site: prog.Site(w.Pc),
+		Object: prog.Object(w.Object, stacks, trace.ThreadID(w.Thread)),
+		Holder: trace.ThreadID(w.Holder) - 1, Ready: w.Flags&abi.WaitReady != 0, Stack: w.Stack,
+	}
 }
 
 func divergence(prog Program, p *schedule.Plan, r *abi.Result) *schedule.Divergence {

@@ -184,8 +184,11 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 }
 
 // alive reports whether a record shows that the program gets on. The yields that a Go program's hooks
-// put into a long computation are scheduling points, and so events, but no sign of life.
+// put into a long computation are scheduling points, and so events, but no sign of life; nor is an answer.
 func (s *stream) alive(kind uint32) bool {
+	if kind == abi.RecWhere {
+		return false
+	}
 	return kind != abi.RecEvents || !s.proc.quitEnds || s.sent > 0 && s.queue[0].plan.Accesses
 }
 

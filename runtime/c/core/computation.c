@@ -15,6 +15,7 @@
 // has ended another thread's wait, or if it has a signal to take.
 #include "core/computation.h"
 #include "core/interrupts.h"
+#include "core/outcome.h"
 #include "core/progress.h"
 #include "core/rings.h"
 #include "core/sched.h"
@@ -50,6 +51,7 @@ static bool must_yield(struct hd_thread *t) {
 // whose thread never reaches a scheduling point.
 static void computes(struct hd_thread *t, uint64_t pc) {
   hd_quiet_set(0);
+  if (HD_UNLIKELY(__atomic_load_n(&hd_shm->cut, __ATOMIC_RELAXED) == HD_CUT_WHERE)) hd_tell_where(pc);
   t->progress.looked = t->progress.repeats = 0;
   if (!t->progress.stretches && !t->progress.part) t->progress.yield_at = HD_STRETCHES << t->progress.yields;
   // A stretch's length depends on how many instructions share its accesses; time and yields do not.

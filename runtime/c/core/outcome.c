@@ -161,6 +161,18 @@ static struct hd_waiter in_child; // the waiter in a child process, if that is w
 static uint64_t child_calls[64];
 static uint32_t nchild_calls;
 
+// Returns where a thread is that has not ended, without its stack.
+static struct hd_waiter waiter(const struct hd_thread *u, bool unfinished) {
+  struct hd_waiter w = { .thread = u->number, .op = u->pend.op, .pc = hd_name(u->pend.pc), .object = hd_name(u->pend.obj) };
+  if (u->pend.flags & HD_EV_FORCED && unfinished) w.op = HD_OP_NONE; // the yield is not the program's
+  if (hd_has(&hd.enabled, u->index)) w.flags |= HD_WAIT_READY;
+  if (u->wait.timed) w.flags |= HD_WAIT_TIMED;
+  uint64_t object = u->pend.obj;
+  w.holder = w.flags & HD_WAIT_READY ? 0 : holder(u, &object);
+  if (w.holder) w.object = hd_name(object);
+  return w;
+}
+
 static void report_waiters(void) {
   if (in_child.process) { // the program's own threads have nothing to do with it
     hd_out(HD_REC_WAITER, &in_child, sizeof in_child);
@@ -169,16 +181,25 @@ static void report_waiters(void) {
   for (uint32_t i = 0; i < hd.nthreads; i++) {
     struct hd_thread *u = &hd_threads[i];
     if (u->ended || u->fires) continue;
-    struct hd_waiter w = { .thread = u->number, .op = u->pend.op, .pc = hd_name(u->pend.pc), .object = hd_name(u->pend.obj) };
-    if (u->pend.flags & HD_EV_FORCED && hd.result.outcome == HD_OUT_UNFINISHED) w.op = HD_OP_NONE; // the yield is not the program's
-    if (hd_has(&hd.enabled, i)) w.flags |= HD_WAIT_READY;
-    if (u->wait.timed) w.flags |= HD_WAIT_TIMED;
-    uint64_t object = u->pend.obj;
-    w.holder = w.flags & HD_WAIT_READY ? 0 : holder(u, &object);
-    if (w.holder) w.object = hd_name(object);
+    struct hd_waiter w = waiter(u, hd.result.outcome == HD_OUT_UNFINISHED);
     w.stack = hd_stack_number(u);
     hd_out(HD_REC_WAITER, &w, sizeof w);
   }
+}
+
+void hd_tell_where(uint64_t pc) {
+  uint32_t asked = HD_CUT_WHERE;
+  if (!__atomic_compare_exchange_n(&hd_shm->cut, &asked, HD_CUT_NONE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
+  static struct { uint32_t zero, n; struct hd_waiter threads[HD_WHERE_MOST]; } r;
+  r.n = 0;
+  for (uint32_t i = 0; i < hd.nthreads && r.n < HD_WHERE_MOST; i++) {
+    const struct hd_thread *u = &hd_threads[i];
+    if (u->ended || u->fires) continue;
+    struct hd_waiter w = waiter(u, true);
+    if (u == hd.cur && pc) w = (struct hd_waiter){ .thread = u->number, .op = HD_OP_NONE, .flags = HD_WAIT_READY, .pc = hd_name(pc) };
+    r.threads[r.n++] = w;
+  }
+  hd_out(HD_REC_WHERE, &r, (uint32_t)(2 * sizeof(uint32_t) + r.n * sizeof r.threads[0]));
 }
 
 // Describes the threads that wait for something other than an object; NULL if all wait for objects.

@@ -6,6 +6,9 @@
 _Noreturn void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg);
 void hd_foretell(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object); // the outcome if reporting it goes wrong
 _Noreturn void hd_unfinished(uint64_t pc, uint64_t object); // the step budget is exhausted
+// Sends where the threads are if the controller has asked. pc is where the running thread computes, 0 if it is at its pending
+// operation.
+HD_COLD void hd_tell_where(uint64_t pc);
 _Noreturn HD_COLD void hd_cut(uint64_t pc, uint64_t object); // the controller asked to end the execution
 // A child process waits forever: the process'th child, forked by a thread, at pc with an operation on an object whose
 // holder it does not have (1 + its number, 0: unknown). calls is its stack.

@@ -43,6 +43,7 @@ static inline void count_point(const struct hd_thread *t) {
   __atomic_store_n(&hd_shm->at_pc, t->pend.pc, __ATOMIC_RELAXED);
   __atomic_store_n(&hd_shm->at_thread, t->number, __ATOMIC_RELAXED);
   __atomic_store_n(&hd_shm->at_points, (uint32_t)hd.points, __ATOMIC_RELAXED);
+  if (HD_UNLIKELY(__atomic_load_n(&hd_shm->cut, __ATOMIC_RELAXED) == HD_CUT_WHERE)) hd_tell_where(0);
 }
 
 // Reports whether another process has ended a thread's wait, or may do so.

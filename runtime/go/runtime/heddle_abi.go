@@ -544,6 +544,12 @@ const (
 	hdRecAgain     = 10
 	hdRecInput     = 11
 	hdRecBacktrace = 9
+	hdRecWhere     = 18
+)
+
+// enum
+const (
+	hdWhereMost = 64
 )
 
 // enum hd_outcome
@@ -885,6 +891,7 @@ const (
 	hdCutTime     = 1
 	hdCutUser     = 2
 	hdCutWatchdog = 3
+	hdCutWhere    = 4
 )
 
 // enum hd_instrumented

@@ -11,6 +11,9 @@ package runtime
 // scheduler's stack.
 func hdQuietOver(t *hdThread, pc, fp uintptr) bool {
 	hd.stretches++
+	if hd.shm.Cut == hdCutWhere {
+		hdTellWhere(t, pc)
+	}
 	if hd.settle.phase != hdSettleNone || hdRepeats(t, hdWhere(pc, fp, hdSkipLibrary)) {
 		return true
 	}

@@ -7,6 +7,7 @@
 package runtime
 
 import (
+	"internal/runtime/atomic"
 	"internal/stringslite"
 	"unsafe"
 )
@@ -225,22 +226,60 @@ func hdWaiters(outcome uint32) {
 		if t == hd.clock || t.state == hdEnded || t.index == 0 && outcome == hdOutLeak || t.old && t.pend.op != hdOpResume || outcome == hdOutLeak && !hdLeaked(t) {
 			continue
 		}
-		w := hdWaiter{Thread: t.number, Op: t.pend.op, Pc: uint64(t.pend.pc), Object: hdObject(t.pend.obj)}
-		if t.pend.op == hdOpResume {
-			w.Op = uint16(t.pend.value)
-		}
-		if t.forced && outcome == hdOutUnfinished {
-			w.Op = hdOpNone // the yield is not the program's
-		}
-		if t.state == hdReady || t.state == hdRunning || outcome == hdOutLeak && !quiet {
+		w := hdWaiterOf(t, outcome == hdOutUnfinished)
+		if outcome == hdOutLeak && !quiet {
 			w.Flags = hdWaitReady
 		}
 		if gp := t.gp.ptr(); gp != nil && t.state == hdBlocked {
 			w.Stack = hdStack(gp, gp.sched.pc, gp.stack.hi-gp.sched.bp, t.pend.pc)
 		}
-		if o := hdOwner(t.pend.obj); o != 0 && (w.Op >= hdOpGmutexLock && w.Op <= hdOpRwUnlock) {
-			w.Holder = o
-		}
 		hdOut(hdRecWaiter, unsafe.Pointer(&w), hdSizeofWaiter)
 	}
+}
+
+// hdWaiterOf returns where a goroutine is, without its stack.
+func hdWaiterOf(t *hdThread, unfinished bool) hdWaiter {
+	w := hdWaiter{Thread: t.number, Op: t.pend.op, Pc: uint64(t.pend.pc), Object: hdObject(t.pend.obj)}
+	if t.pend.op == hdOpResume {
+		w.Op = uint16(t.pend.value)
+	}
+	if t.forced && unfinished {
+		w.Op = hdOpNone // the yield is not the program's
+	}
+	if t.state == hdReady || t.state == hdRunning {
+		w.Flags = hdWaitReady
+	}
+	if o := hdOwner(t.pend.obj); o != 0 && (w.Op >= hdOpGmutexLock && w.Op <= hdOpRwUnlock) {
+		w.Holder = o
+	}
+	return w
+}
+
+// hdPlaces is the record of hdTellWhere.
+var hdPlaces struct {
+	zero, n uint32
+	threads [hdWhereMost]hdWaiter
+}
+
+// hdTellWhere sends where the goroutines are, if the controller has asked. pc is where t, which runs, computes, 0 if it is at
+// its pending operation.
+func hdTellWhere(t *hdThread, pc uintptr) {
+	if !atomic.Cas(&hd.shm.Cut, hdCutWhere, hdCutNone) {
+		return
+	}
+	r := &hdPlaces
+	r.n = 0
+	for i := range hd.nthreads {
+		u := &hd.threads[i]
+		if u == hd.clock || u.state == hdEnded || u.old || r.n == hdWhereMost {
+			continue
+		}
+		w := hdWaiterOf(u, true)
+		if u == t && pc != 0 {
+			w = hdWaiter{Thread: u.number, Op: hdOpNone, Flags: hdWaitReady, Pc: uint64(pc)}
+		}
+		r.threads[r.n] = w
+		r.n++
+	}
+	hdOut(hdRecWhere, unsafe.Pointer(r), unsafe.Offsetof(r.threads)+uintptr(r.n)*hdSizeofWaiter)
 }

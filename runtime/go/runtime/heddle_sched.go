@@ -226,6 +226,9 @@ func hdArrive(t *hdThread) {
 	}
 	hd.shm.AtPc, hd.shm.AtThread, hd.shm.AtPoints = uint64(t.pend.pc), t.number, uint32(hd.points)
 	t.forced, hd.forced = hd.forced, false
+	if hd.shm.Cut == hdCutWhere {
+		hdTellWhere(t, 0)
+	}
 	hdPolicyArrive(t)
 	if hd.plan.Nholds != 0 {
 		hdHoldsArrive(t)
