@@ -209,10 +209,10 @@ func changes(e *trace.Event) bool {
 
 // moves reports whether an event has changed how much there is to read or to write somewhere outside of the threads' memory.
 func moves(e *trace.Event) bool {
-	switch e.Op {
-	case trace.OpFdRead, trace.OpFdWrite:
+	switch ops.Does(e.Op) {
+	case ops.Receive, ops.Transmit:
 		return e.Result == 0 && e.Value > 0
-	case trace.OpFdAccept, trace.OpFdOpen, trace.OpFdCtl:
+	case ops.Accept, ops.Connect, ops.Open, ops.Control:
 		return e.Result == 0
 	}
 	return false
@@ -242,6 +242,10 @@ func looks(a act, mixed map[trace.Object]bool) bool {
 		return a.value == attempt && !mixed[a.object] // no goroutine is at the other end of the channel
 	case ops.Selected:
 		return a.value == none
+	case ops.Receive, ops.Accept:
+		return a.result == int32(syscall.EAGAIN)
+	case ops.Poll:
+		return a.value == 0
 	case ops.Inspect:
 		return true
 	}
