@@ -266,7 +266,7 @@ func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, 
 	for e := len(base.Events) - 1; e > after; e-- {
 		ev := &base.Events[e]
 		does := ops.Does(ev.Op)
-		if !of(ev) || ev.Site == 0 || ev.Op.IsAccess() && parts[ev.Site] || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory ||
+		if !of(ev) || ev.Site == 0 || x.systems(ev.Site) || ev.Op.IsAccess() && parts[ev.Site] || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory ||
 			ev.Op.IsAccess() && ev.Object == 0 || ev.Op == trace.OpAbort || ev.Op == trace.OpSignal || does == ops.None || does == ops.Allocate || does == ops.Wait && ops.Of(ev.Op).Of == ops.WaitGroup || auxiliary(ev.Op) || ev.Flags&trace.FlagNoDecision != 0 && !ev.Op.IsAccess() {
 			continue
 		}
@@ -325,6 +325,12 @@ func lastOf(t *trace.Trace, th trace.ThreadID) int {
 		}
 	}
 	return -1
+}
+
+// systems reports whether a site is in a library of the system, whose own synchronisation is no cause.
+func (x *explainer) systems(s trace.Site) bool {
+	m := s.Module()
+	return m < len(x.Base.Modules) && !report.OwnModule(x.Base.Modules[m])
 }
 
 // auxiliary reports whether an operation never stands for an ordering itself: where a thread begins and ends, and what Go's

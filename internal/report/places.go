@@ -103,7 +103,7 @@ const ownCode = 3
 
 // rank returns how useful a frame is for locating an event: from 0 (useless) to ownCode.
 func (p *places) rank(s trace.Site, f symbol.Frame) int {
-	own := s.Module() >= 0 && s.Module() < len(p.tr.Modules) && ownModule(p.tr.Modules[s.Module()])
+	own := s.Module() >= 0 && s.Module() < len(p.tr.Modules) && OwnModule(p.tr.Modules[s.Module()])
 	switch {
 	case !f.Known():
 		return 0
@@ -115,9 +115,9 @@ func (p *places) rank(s trace.Site, f symbol.Frame) int {
 	return ownCode
 }
 
-// ownModule reports whether a module is the program or one of its own libraries, rather than the
+// OwnModule reports whether a module is the program or one of its own libraries, rather than the
 // system's.
-func ownModule(m trace.Module) bool {
+func OwnModule(m trace.Module) bool {
 	return m.Program || !slices.ContainsFunc([]string{"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}, func(dir string) bool {
 		return strings.HasPrefix(m.Path, dir)
 	})
