@@ -327,10 +327,10 @@ func lastOf(t *trace.Trace, th trace.ThreadID) int {
 	return -1
 }
 
-// systems reports whether a site is in a library of the system, whose own synchronisation is no cause.
+// systems reports whether a site is in a library of the system, whose own synchronisation does not explain anything.
 func (x *explainer) systems(s trace.Site) bool {
 	m := s.Module()
-	return m < len(x.Base.Modules) && !report.OwnModule(x.Base.Modules[m])
+	return m >= 0 && m < len(x.Base.Modules) && !report.OwnModule(x.Base.Modules[m])
 }
 
 // auxiliary reports whether an operation never stands for an ordering itself: where a thread begins and ends, and what Go's
