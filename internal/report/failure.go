@@ -57,10 +57,16 @@ func (b *builder) returned(f *Failure) []Side {
 	owner := trace.ThreadID(e.Object.Index())
 	for i := range e.Waiters {
 		if w := &e.Waiters[i]; w.Thread == owner && owner != e.Thread {
-			at := b.placeOf(&trace.Event{Thread: w.Thread, Op: w.Op, Site: w.Site, Stack: w.Stack})
+			is, now := " has returned from the function and is", trace.Event{Thread: w.Thread, Op: w.Op, Site: w.Site, Stack: w.Stack}
+			for _, ev := range slices.Backward(b.tr.Events) {
+				if now.Site == 0 && ev.Thread == owner && ev.Site != 0 { // it ends: it is in no function of the program any more
+					is, now = " has returned from the function, and was last", ev
+				}
+			}
+			at := b.placeOf(&now)
 			return []Side{
 				{Thread: e.Thread, Event: -1, Text: ThreadText(e.Thread) + " is", Place: f.Place, Stack: f.Stack},
-				{Thread: owner, Event: -1, Text: ThreadText(owner) + " has returned from the function and is", Place: at.place, Stack: b.places.stacks[at.stack]},
+				{Thread: owner, Event: -1, Text: ThreadText(owner) + is, Place: at.place, Stack: b.places.stacks[at.stack]},
 			}
 		}
 	}
