@@ -59,7 +59,7 @@ func (b *builder) returned(f *Failure) []Side {
 		if w := &e.Waiters[i]; w.Thread == owner && owner != e.Thread {
 			is, now := " has returned from the function and is", trace.Event{Thread: w.Thread, Op: w.Op, Site: w.Site, Stack: w.Stack}
 			for _, ev := range slices.Backward(b.tr.Events) {
-				if now.Site == 0 && ev.Thread == owner && ev.Site != 0 { // it ends: it is in no function of the program any more
+				if now.Site == 0 && ev.Thread == owner && ev.Site != 0 && ev.Site.Module() < len(b.tr.Modules) && OwnModule(b.tr.Modules[ev.Site.Module()]) { // it ends: it is in no function of the program any more
 					is, now = " has returned from the function, and was last", ev
 				}
 			}
