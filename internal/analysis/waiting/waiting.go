@@ -252,6 +252,16 @@ func looks(a act, mixed map[trace.Object]bool) bool {
 	return a.op == trace.OpYield && a.object != 0 // a stretch of the same reads
 }
 
+// timer reports whether a thread of the trace stands for timers, which expire again and again.
+func (t *thread) timer() bool {
+	for a := range t.seen {
+		if of := ops.Of(a.op).Of; of != ops.Timer && of != ops.SyncVar {
+			return false
+		}
+	}
+	return len(t.seen) > 0 && !t.ended
+}
+
 // settled is the share of the decisions, one in so many, in which threads may do something new.
 const settled = 3
 
@@ -264,6 +274,8 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 		i := slices.IndexFunc(end.Waiters, func(w trace.Waiter) bool { return w.Thread == trace.ThreadID(id) })
 		runs := i >= 0 && !t.ended && len(t.seen) > 0 && (end.Waiters[i].Ready || t.last > r.decisions-(r.decisions-r.from)/settled)
 		switch {
+		case i < 0 && t.timer():
+			v.From = max(v.From, t.fresh) // it waits for nothing; whom it lets go on is seen to do so
 		case !runs:
 			v.From = max(v.From, t.last)
 		default:

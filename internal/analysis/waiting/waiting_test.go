@@ -276,3 +276,19 @@ func TestIdle(t *testing.T) {
 		}
 	}
 }
+
+// TestTimers: a timer that ends a thread's sleeps does not keep the thread from waiting.
+func TestTimers(t *testing.T) {
+	flag := trace.MakeObject(trace.RegionGlobal, 0, 8)
+	tr := execution(3000,
+		func(int) []trace.Event {
+			return []trace.Event{{Op: trace.OpAtomicLoad, Site: 30, Object: flag}, {Op: trace.OpGsleep, Site: 31}, {Op: trace.OpResume, Site: 31, Value: uint64(trace.OpGsleep)}}
+		},
+		func(turn int) []trace.Event {
+			return []trace.Event{{Op: trace.OpTimerFire, Value: uint64(turn)}}
+		})
+	tr.Ending.Waiters = tr.Ending.Waiters[:2]
+	if v := Examine(tr, 0); v.Kind != trace.Hang || v.Waits[0].Object != flag {
+		t.Errorf("%+v", v)
+	}
+}
