@@ -245,6 +245,9 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 	simple, err := Simplify(ctx, s.target, t, opts, func(p tinertia.Progress) { s.tell(Simplifying, false, &p.Cost, p.Executions) })
 	var d *DivergedError
 	switch {
+	case errors.Is(err, tinertia.ErrNotReproduced) && t.Ending.Kind.Endless():
+		s.note("not simplified: a few turns of each loop do not show yet that the threads wait; the execution is kept as it was found")
+		return nil
 	case errors.Is(err, tinertia.ErrNotReproduced):
 		s.note("not simplified: %v", err)
 		return nil
