@@ -199,15 +199,17 @@ HD_INTERPOSE(int, clock_nanosleep, (clockid_t clock, int flags, const struct tim
   return sleep_until(d.vtime, d.vtime > hd.vtime ? d.vtime - hd.vtime : 0, true, HD_RA, &left) ? 0 : EINTR;
 }
 
+HD_ON_SIDE_STACK(bool, hd_sleep_for, (uint64_t ns, uint64_t pc, uint64_t *left)) { return sleep_until(hd.vtime + ns, ns, false, pc, left); }
+
 HD_INTERPOSE(unsigned, sleep, (unsigned seconds), (seconds)) {
   uint64_t left;
-  sleep_until(hd.vtime + seconds * 1000000000ull, seconds * 1000000000ull, false, HD_RA, &left);
+  hd_sleep_for(seconds * 1000000000ull, HD_RA, &left);
   return (unsigned)((left + 999999999) / 1000000000);
 }
 
 HD_INTERPOSE(int, usleep, (__useconds_t us), (us)) {
   uint64_t left;
-  if (sleep_until(hd.vtime + us * 1000ull, us * 1000ull, false, HD_RA, &left)) return 0;
+  if (hd_sleep_for(us * 1000ull, HD_RA, &left)) return 0;
   errno = EINTR;
   return -1;
 }
