@@ -119,9 +119,15 @@ static struct kernel_action before_ignored[NSIG];
 uint64_t hd_signals_ignore(uint64_t keep) {
   uint64_t set = 0;
   for (int sig = 1; sig < NSIG; sig++) {
-    struct kernel_action ignore = { .handler = (void *)SIG_IGN };
-    if (hd_actions[sig].sa_handler != SIG_IGN || of_libc(sig) || keep & hd_bit(sig)) continue;
-    if (hd_sys4(SYS_rt_sigaction, sig, &ignore, &before_ignored[sig], 8) == 0) set |= hd_bit(sig);
+    if (of_libc(sig) || keep & hd_bit(sig)) continue;
+    struct kernel_action action = { .handler = (void *)SIG_IGN };
+    if (hd_actions[sig].sa_handler != SIG_IGN) {
+      // The kernel may ignore what was ignored when heddle began, as under nohup.
+      struct kernel_action now;
+      if (hd_sys4(SYS_rt_sigaction, sig, 0, &now, 8) != 0 || now.handler != (void *)SIG_IGN) continue;
+      action.handler = (void *)SIG_DFL;
+    }
+    if (hd_sys4(SYS_rt_sigaction, sig, &action, &before_ignored[sig], 8) == 0) set |= hd_bit(sig);
   }
   return set;
 }
