@@ -102,6 +102,8 @@ func TestDependencesAreSound(t *testing.T) {
 		switch op {
 		case trace.OpAbort, trace.OpSignal, trace.OpThreadDetach, trace.OpThreadExit, trace.OpSignalSend, trace.OpSignalWait:
 			continue // same as exit, or no effect
+		case trace.OpState:
+			continue // only watchers see it
 		case trace.OpSemOpen, trace.OpSemClose, trace.OpSemUnlink:
 			continue // nothing moves across them
 		case trace.OpMutexInit, trace.OpMutexDestroy, trace.OpCondInit, trace.OpCondDestroy, trace.OpSemDestroy, trace.OpBarrierDestroy, trace.OpRwlockInit, trace.OpRwlockDestroy, trace.OpSpinInit, trace.OpSpinDestroy:
