@@ -333,11 +333,11 @@ func (x *explainer) systems(s trace.Site) bool {
 	return m >= 0 && m < len(x.Base.Modules) && !report.OwnModule(x.Base.Modules[m])
 }
 
-// auxiliary reports whether an operation never stands for an ordering itself: where a thread begins and ends, and what Go's
+// auxiliary reports whether an operation never stands for an ordering itself: where a thread or a test begins and ends, and what Go's
 // race detector is told of an operation that has an event of its own.
 func auxiliary(op trace.Op) bool {
 	s := ops.Of(op)
-	return s.Of == ops.SyncVar || s.Does == ops.Start || s.Does == ops.Finish
+	return s.Of == ops.SyncVar || s.Of == ops.Test || s.Does == ops.Start || s.Does == ops.Finish
 }
 
 // acquisition returns, for an event that releases a lock, the event by which its thread acquired it, if that is not before

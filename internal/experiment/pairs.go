@@ -284,7 +284,7 @@ func Selects(t *trace.Trace) (out [][2]int) {
 				}
 				if n, ok := last[th]; ok {
 					out = append(out, [2]int{n, i})
-				} else {
+				} else if th != 0 {
 					out = append(out, [2]int{begun[th], i})
 				}
 			}
