@@ -249,6 +249,9 @@ func (n *names) of(t *trace.Trace, w *waiting.Wait, at int) string {
 	return n.object(t, w.Object, w.Size, at)
 }
 
+// wokenByNone is in the message of a hang beside threads that only repeat themselves, and in no other message.
+const wokenByNone = ": no thread that still runs will end the wait"
+
 // told makes the ending of a recording that of a hang or livelock: with the place of each thread's loop, which does not depend
 // on where in the loop the execution was cut off, and a message that names each waiting thread and what it waits for.
 func told(t *trace.Trace, v *waiting.Verdict, n names) {
@@ -285,9 +288,7 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 		var calls []trace.Site
 		if last >= 0 {
 			x.Stack = t.Events[last].Stack
-			if int(x.Stack) < len(t.Stacks) {
-				calls = t.Stacks[x.Stack]
-			}
+			calls = stackOf(t, x.Stack)
 		}
 		if k == 0 {
 			e.Thread, e.Site, e.Object, e.Stack = w.Thread, w.Site, w.Object, append([]trace.Site{w.Site}, calls...)
@@ -331,11 +332,11 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 		for _, id := range v.Idle {
 			idle = append(idle, fmt.Sprintf("T%d", id))
 		}
-		which := "which does the same again and again, wakes nobody"
+		repeat := "repeats itself"
 		if len(idle) > 1 {
-			which = "which do the same again and again, wake nobody"
+			repeat = "repeat themselves"
 		}
-		e.Message = strings.Join(parts, "; ") + ", and " + strings.Join(idle, " and ") + ", " + which
+		e.Message = fmt.Sprintf("%s%s (%s %s)", strings.Join(parts, "; "), wokenByNone, strings.Join(idle, " and "), repeat)
 	case v.Kind == trace.Livelock:
 		e.Message = strings.Join(parts, "; ") + ": the threads run, and their states recur"
 	case len(parts) == 1:
@@ -521,9 +522,7 @@ func (v *verdict) endless() bool {
 
 // idles reports whether a thread of a hang looks at nothing: only its states tell that it goes on so.
 func idles(e *trace.Ending) bool {
-	return e.Kind.Endless() && slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool {
-		return w.Ready && strings.Contains(e.Message, fmt.Sprintf("T%d", w.Thread)) && strings.Contains(e.Message, "again and again, wake")
-	})
+	return e.Kind.Endless() && strings.Contains(e.Message, wokenByNone)
 }
 
 // reads reports whether a hang's loop reads memory without a scheduling point: only accesses tell that it waits.

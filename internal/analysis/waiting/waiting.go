@@ -95,6 +95,7 @@ func (r *Recogniser) Begin(int64) { *r = Recogniser{from: r.from, partly: r.part
 // Unseen implements schedule.Watcher.
 func (r *Recogniser) Unseen() { r.unseen = true }
 
+// several stands in own for an object that more than one thread has accessed.
 const several trace.ThreadID = -1
 
 // Event implements schedule.Watcher.
@@ -309,10 +310,9 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 		}
 		w, ok := r.wait(id, t, v.From, mixed)
 		if !ok {
-			if len(t.states) == 0 || t.over || t.newest-r.from > (r.decisions-r.from)/settled {
+			if len(t.states) == 0 {
 				return v
 			}
-			v.From = max(v.From, t.newest)
 			v.Idle = append(v.Idle, id)
 			continue
 		}

@@ -197,7 +197,7 @@ func TestStates(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", test.name, v, test.want)
 		}
 	}
-	// Nobody changes what a thread looks at, but it counts its looks, and may give up.
+	// What the thread reads never changes, but it counts its turns and may give up.
 	look := func(n int) []trace.Event {
 		return []trace.Event{{Op: trace.OpState, Value: counts(n), Flags: trace.FlagNoDecision}, {Op: trace.OpAtomicLoad, Site: 30, Object: turn}}
 	}
@@ -243,8 +243,8 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestIdle: a thread that does the same again and again, and wakes nobody, does not keep others from waiting forever. Where
-// main waits for it, the program is meant to go on so.
+// TestIdle: a wait that never ends is a hang even beside a thread that keeps running but only repeats itself. If main joins that
+// thread, the program is meant to run forever.
 func TestIdle(t *testing.T) {
 	at := func(main trace.Waiter, states bool) trace.Kind {
 		tr := execution(3000, func(int) []trace.Event {
