@@ -32,13 +32,8 @@ func All(f *elf.File, code elffile.Symtab) []Call {
 	if f.Machine != elf.EM_X86_64 {
 		return nil
 	}
-	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_EXECINSTR == 0 || s.Type == elf.SHT_NOBITS {
-			continue
-		}
-		if b, err := s.Data(); err == nil {
-			out = elfBytes{s.Addr, b}.indirect(out)
-		}
+	for s, b := range elffile.Code(f) {
+		out = elfBytes{s.Addr, b}.indirect(out)
 	}
 	return slices.DeleteFunc(out, func(c Call) bool { return c.Jump })
 }
@@ -88,14 +83,7 @@ func find(f *elf.File, code elffile.Symtab, named func(string) bool, wanted map[
 		return nil
 	}
 	var parts []elfBytes
-	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_EXECINSTR == 0 || s.Type == elf.SHT_NOBITS {
-			continue
-		}
-		b, err := s.Data()
-		if err != nil {
-			continue
-		}
+	for s, b := range elffile.Code(f) {
 		part := elfBytes{s.Addr, b}
 		if strings.HasPrefix(s.Name, ".plt") || strings.HasPrefix(s.Name, ".iplt") {
 			part.stubs(slots, wanted)

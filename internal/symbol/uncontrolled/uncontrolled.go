@@ -37,14 +37,7 @@ func Instructions(f *elf.File, code elffile.Symtab) (names []string) {
 	if f.Machine != elf.EM_X86_64 {
 		return nil
 	}
-	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_EXECINSTR == 0 || s.Type == elf.SHT_NOBITS {
-			continue
-		}
-		b, err := s.Data()
-		if err != nil {
-			continue
-		}
+	for s, b := range elffile.Code(f) {
 		for i := range opcodes {
 			if !slices.Contains(names, opcodes[i].name) && opcodes[i].in(b, s.Addr, code) {
 				names = append(names, opcodes[i].name)
