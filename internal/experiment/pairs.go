@@ -50,17 +50,25 @@ func Dependent(t *trace.Trace) (out [][2]int, complete bool) {
 	all := Conflicts(t, func(ev *trace.Event) bool {
 		return ev.Flags&trace.FlagNoDecision == 0 && ops.Of(ev.Op).Of != ops.Thread && ops.Of(ev.Op).Of != ops.Execution
 	})
-	type places struct{ a, b trace.Site }
-	seen := map[places]int{}
+	seen := places{}
 	all = append(all, lifted(t, all)...)
 	slices.SortStableFunc(all, func(a, b [2]int) int { return cmp.Compare(a[1], b[1]) })
 	for _, p := range slices.Backward(all) {
-		k := places{t.Events[p[0]].Site, t.Events[p[1]].Site}
-		if seen[k]++; seen[k] <= mostSame {
+		if seen.few(t, p) {
 			out = append(out, p)
 		}
 	}
 	return out, len(out) == len(all)
+}
+
+// places counts pairs of the same two instructions.
+type places map[[2]trace.Site]int
+
+// few counts a pair, and reports whether it is among the first mostSame of its two instructions.
+func (n places) few(t *trace.Trace, p [2]int) bool {
+	k := [2]trace.Site{t.Events[p[0]].Site, t.Events[p[1]].Site}
+	n[k]++
+	return n[k] <= mostSame
 }
 
 // lifted returns, for the pairs of accesses that are in critical sections of one lock, the acquisitions: only the sections
@@ -140,13 +148,8 @@ func Interruptions(t *trace.Trace) (out [][2]int) {
 		}
 	}
 	slices.Reverse(out)
-	type places struct{ a, b trace.Site }
-	seen := map[places]int{}
-	return slices.DeleteFunc(out, func(p [2]int) bool {
-		k := places{t.Events[p[0]].Site, t.Events[p[1]].Site}
-		seen[k]++
-		return seen[k] > mostSame
-	})
+	seen := places{}
+	return slices.DeleteFunc(out, func(p [2]int) bool { return !seen.few(t, p) })
 }
 
 // Broken returns, for accesses p and c of one thread to the same memory, one after the other, with accesses of another thread in
@@ -219,9 +222,9 @@ func Extents(t *trace.Trace) (out [][2]int) {
 		thread trace.ThreadID
 	}
 	later := map[of][]int{} // events behind the one that is looked at, the last first
+	writes := map[of]bool{} // one of them does more than read
 	threads := map[trace.Object][]trace.ThreadID{}
-	type places struct{ a, b trace.Site }
-	seen := map[places]int{}
+	seen := places{}
 	for i, ev := range slices.Backward(t.Events) {
 		object, kind := ev.Object, ops.Of(ev.Op)
 		if lock := ops.Acquires(&ev); lock != 0 {
@@ -233,13 +236,13 @@ func Extents(t *trace.Trace) (out [][2]int) {
 			continue
 		}
 		for _, th := range threads[object] {
-			theirs := later[of{object, th}]
-			if th == ev.Thread || len(theirs) < 2 || readsOnly(&ev) && !slices.ContainsFunc(theirs, func(n int) bool { return !readsOnly(&t.Events[n]) }) {
+			k := of{object, th}
+			theirs := later[k]
+			if th == ev.Thread || len(theirs) < 2 || readsOnly(&ev) && !writes[k] {
 				continue
 			}
-			k := places{ev.Site, t.Events[theirs[0]].Site}
-			if seen[k]++; seen[k] <= mostSame && len(out) < mostShared {
-				out = append(out, [2]int{i, theirs[0]})
+			if p := [2]int{i, theirs[0]}; seen.few(t, p) && len(out) < mostShared {
+				out = append(out, p)
 			}
 		}
 		k := of{object, ev.Thread}
@@ -247,20 +250,21 @@ func Extents(t *trace.Trace) (out [][2]int) {
 			threads[object] = append(threads[object], ev.Thread)
 		}
 		later[k] = append(later[k], i)
+		writes[k] = writes[k] || !readsOnly(&ev)
 	}
 	return out
 }
 
-// Selects returns pairs of a select with what other threads do with channels: which channels it looks at, its event does not tell. A
-// thread's last operation on one before it counts, its first one after it, and the first operation of a thread that has done
-// nothing else before, as one that cancels a context.
+// Selects returns pairs of a select with what other threads do with channels, since its event does not say which channels it waits
+// for: each thread's last operation on a channel before it, what follows it up to the next select, and the first operation of a
+// thread that has used no channel so far, such as one that cancels a context.
 func Selects(t *trace.Trace) (out [][2]int) {
 	talks := func(ev *trace.Event) bool {
-		return ev.Op == trace.OpSelect || ops.Does(ev.Op) == ops.Communicate || ev.Op == trace.OpChanClose
+		return ev.Op == trace.OpSelect || ops.Does(ev.Op) == ops.Communicate
 	}
 	begun := map[trace.ThreadID]int{} // a thread's first operation
 	last := map[trace.ThreadID]int{}  // on a channel
-	open := map[trace.ThreadID]int{}  // the select that no operation of another thread has followed
+	chosen := -1                      // the last select
 	for i := range t.Events {
 		ev := &t.Events[i]
 		if ev.Flags&trace.FlagNoDecision != 0 || ops.Does(ev.Op) == ops.Start || ops.Does(ev.Op) == ops.Finish {
@@ -272,10 +276,8 @@ func Selects(t *trace.Trace) (out [][2]int) {
 		if !talks(ev) {
 			continue
 		}
-		for _, th := range slices.Sorted(maps.Keys(open)) {
-			if th != ev.Thread {
-				out = append(out, [2]int{open[th], i})
-			}
+		if chosen >= 0 && t.Events[chosen].Thread != ev.Thread {
+			out = append(out, [2]int{chosen, i})
 		}
 		if ev.Op == trace.OpSelect {
 			for _, th := range slices.Sorted(maps.Keys(begun)) {
@@ -288,16 +290,12 @@ func Selects(t *trace.Trace) (out [][2]int) {
 					out = append(out, [2]int{begun[th], i})
 				}
 			}
-			clear(open)
-			open[ev.Thread] = i
+			chosen = i
 		}
 		last[ev.Thread] = i
 	}
 	slices.Reverse(out)
-	if len(out) > mostShared {
-		out = out[:mostShared]
-	}
-	return out
+	return out[:min(len(out), mostShared)]
 }
 
 // interruptedMost is how many bytes of an access Interruptions looks at.
