@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,7 @@ func TestInject(t *testing.T) {
 				prog := filepath.Join(t.TempDir(), "prog")
 				compileProgram(t, readExpectation(t, file), "gcc", "-O1", prog)
 				for _, model := range trace.FaultModels() {
-					out, err := heddleCommand(t, filepath.Dir(prog), nil, "inject", "--json", "--watchdog=2s", "-n", fmt.Sprint(*injectFaults), "--model", model.String(), "--", prog).Output()
+					out, err := heddleCommand(t, filepath.Dir(prog), nil, "inject", "--json", "-n", fmt.Sprint(*injectFaults), "--model", model.String(), "--", prog).Output()
 					if e, ok := err.(*exec.ExitError); ok && strings.Contains(string(e.Stderr), "no occasion") {
 						continue
 					}
@@ -45,6 +46,13 @@ func TestInject(t *testing.T) {
 					}
 					if x.Unexplained > 0 || !x.Complete || x.Total != *injectFaults && !x.All || x.Unknown > x.Total/1000 {
 						t.Errorf("%v: %+v", model, x)
+						if text, err := os.ReadFile(filepath.Join(filepath.Dir(prog), x.File)); err == nil {
+							for line := range strings.Lines(string(text)) {
+								if strings.Contains(line, result.OutcomeUnknown) {
+									t.Log(line)
+								}
+							}
+						}
 					}
 					if len(x.Cells) != 1 || x.Cells[0].Deviation != "none" {
 						effects <- model.String()
