@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -233,20 +232,12 @@ func testGoPassing(t *testing.T, b builtGo, executions int) {
 	}
 }
 
-// How much of it there is time for: all of the figures with make e2e.
-func goAmount(usual, whole int) int {
-	if v, _ := strconv.ParseBool(os.Getenv("HEDDLE_WHOLE")); v {
-		return whole
-	}
-	return usual
-}
-
 // TestGoPrograms: each failing program of testdata/goprograms is found as it says, by what
 // heddle test does, simplified, and replayed in fresh processes; its twin is clean.
 func TestGoPrograms(t *testing.T) {
 	b := buildGo(t, "", patch.Options{}, func(p goprograms.Program) bool { return !p.Main })
-	t.Run("fail", func(t *testing.T) { testGoFailing(t, b, goAmount(3, 100)) })
-	t.Run("pass", func(t *testing.T) { testGoPassing(t, b, goAmount(500, 20000)) })
+	t.Run("fail", func(t *testing.T) { testGoFailing(t, b, amount(3, 100)) })
+	t.Run("pass", func(t *testing.T) { testGoPassing(t, b, amount(500, 20000)) })
 }
 
 // TestGoProgramsReleases does the same with the other releases of Go, for programs that between

@@ -32,7 +32,7 @@ func TestStaticMergingFirst(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer tg.Close()
-				for seed := range uint64(2) {
+				for seed := range uint64(amount(1, 2)) {
 					r, err := engine.Find(t.Context(), tg, engine.Options{Seed: seed + 1, Runs: 20000, NoSimplify: true, Spurious: slices.Contains(e.options, "--spurious"), Races: engine.RacesReported}, nil)
 					if err != nil || r.Finding == nil || r.Finding.Recorded == nil {
 						t.Errorf("not found (%v)", err)

@@ -1,5 +1,6 @@
 // heddle: Two threads and main recurse as deeply as their stacks permit natively.
 // kind: clean
+// executions: few
 #include <limits.h>
 #include <pthread.h>
 #include <stddef.h>
