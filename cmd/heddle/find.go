@@ -53,7 +53,8 @@ uncaught exception, an exit status other than 0. A data race does not end the se
 the finding if nothing worse is found. Writes the trace, simplifies it, shows it, and prints
 the command that replays it. Ends with 1 if a bug was found, 0 if none was, and 3 if the
 search was interrupted, if no execution ended, so nothing is known, or if nothing was found in a
-program that was not compiled with heddle cc (see --sync-only).`
+program that was not compiled with heddle cc (see --sync-only). docs/terms.md explains the words
+of its reports.`
 }
 
 // staleFind is the default of --stale; docs/exploration.md has the figures behind it.

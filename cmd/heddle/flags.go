@@ -336,7 +336,7 @@ type drawFlags struct {
 }
 
 type statsFlag struct {
-	Stats bool `help:"Print what simplification did, in tables."`
+	Stats bool `help:"Print how the search went, and tables of what simplification did."`
 }
 
 // traceArg is the trace that a command reads.

@@ -57,7 +57,8 @@ each test alone: as go test -race would run it, in one order after the other. Fi
 panics, data races, deadlocks and failed tests, and notes goroutines that are left behind.
 Findings are kept in the package's _heddle directory and tried first the next time. Flags of go
 test may be written as go test has them, -run X. Ends with 1 if a bug was found, and with 3
-if some package or test could not be run, or no execution of a test ended in time.`
+if some package or test could not be run, or no execution of a test ended in time. docs/terms.md
+explains the words of its reports.`
 }
 
 // staleAfter ends the exploration of a test whose executions show nothing new so many times

@@ -21,6 +21,7 @@ var navigation = []Topic{
 	}},
 	{"Findings", []Link{
 		{"docs/findings.md", "What heddle finds"},
+		{"docs/terms.md", "Terms"},
 		{"docs/findings/assertion.md", "Assertion failure"},
 		{"docs/findings/signal.md", "Fatal signal"},
 		{"docs/findings/misuse.md", "Misuse"},

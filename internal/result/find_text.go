@@ -23,7 +23,7 @@ func (p *Printer) Find(r *engine.Report) error {
 	case r.Finding != nil:
 		err = p.finding(r, &engine.Found{Finding: r.Finding, Simplified: r.Simplified}, true)
 	case r.Executions > 0:
-		printNothing(p.Words, r)
+		p.printNothing(r)
 	}
 	printIgnored(p.Words, r.Ignored)
 	return err
@@ -48,7 +48,7 @@ func (p *Printer) findings(r *engine.Report) error {
 		fmt.Fprintf(w, "  %s: %s\n", f.Finding.Key, wording.Count(f.Executions, "execution"))
 	}
 	PrintUnfinished(w, r.Unfinished)
-	printCovered(w, r)
+	p.printCovered(r)
 	printRaces(w, r)
 	printIgnored(w, r.Ignored)
 	return nil
@@ -66,7 +66,8 @@ func printIgnored(w io.Writer, ignored []engine.Ignored) {
 }
 
 // printNothing prints how far a search without a finding has come.
-func printNothing(w io.Writer, r *engine.Report) {
+func (p *Printer) printNothing(r *engine.Report) {
+	w := p.Words
 	how := "no failure in "
 	if r.NotReproduced > 0 {
 		how = "no failure that comes again in "
@@ -92,7 +93,7 @@ func printNothing(w io.Writer, r *engine.Report) {
 		fmt.Fprintf(w, "%s failed and did not fail again when run again\n", wording.Count(r.NotReproduced, "execution"))
 	}
 	if r.Ended != engine.Sequential {
-		printCovered(w, r)
+		p.printCovered(r)
 	}
 	printRelaxed(w, r.Relaxed)
 	printRaces(w, r)
@@ -173,29 +174,32 @@ func ended(r *engine.Report) string {
 }
 
 // printCovered prints what the search has covered, and how likely it has missed something.
-func printCovered(w io.Writer, r *engine.Report) {
-	points := wording.Count(r.Points, "memory scheduling point")
+func (p *Printer) printCovered(r *engine.Report) {
+	w := p.Words
 	whole := r.Ended == engine.Complete && r.Coverage != nil && r.Coverage.Complete
 	if !whole {
-		fmt.Fprintf(w, "covered: %s, the last new one in execution %s; %s\n", wording.Count(r.Behaviours, "distinct behaviour"), wording.Thousands(r.Newest), points)
+		fmt.Fprintf(w, "covered: %s, the last new one in execution %s\n", wording.Count(r.Behaviours, "distinct behaviour"), wording.Thousands(r.Newest))
 	}
-	printCoverage(w, r.Coverage, whole, points)
+	printCoverage(w, r.Coverage, whole)
+	if p.Stats {
+		fmt.Fprintf(w, "memory scheduling points: %s\n", wording.Thousands(r.Points))
+	}
 	if r.Unseen == nil {
 		return
 	}
-	how, p := "about", r.Unseen.Estimate
-	if p == 0 {
-		how, p = "less than", r.Unseen.Below
+	how, chance := "about", r.Unseen.Estimate
+	if chance == 0 {
+		how, chance = "less than", r.Unseen.Below
 	}
-	if p >= 1 {
+	if chance >= 1 {
 		return // too few executions for an estimate
 	}
-	fmt.Fprintf(w, "unseen:  the next execution shows a new behaviour with a probability of %s %s (an estimate)\n", how, wording.Percent(p))
+	fmt.Fprintf(w, "unseen:  the next execution shows a new behaviour with a probability of %s %s (an estimate)\n", how, wording.Percent(chance))
 }
 
 // printCoverage prints what an exhaustive search has enumerated, and relative to what. whole says that
 // the search has ended with that.
-func printCoverage(w io.Writer, c *strategy.Coverage, whole bool, points string) {
+func printCoverage(w io.Writer, c *strategy.Coverage, whole bool) {
 	if c == nil {
 		return
 	}
@@ -231,15 +235,18 @@ func printCoverage(w io.Writer, c *strategy.Coverage, whole bool, points string)
 	default:
 		fmt.Fprintf(w, "%s all schedules%s executed: %s", head, bounded, wording.Thousands(c.Executions))
 	}
-	fmt.Fprintf(w, " (%s)\n  %s\n", points, limits)
+	fmt.Fprintf(w, "\n  %s\n", limits)
 }
 
 // maxDrawn is how many events find draws without being asked: more would take seconds, and pages.
 const maxDrawn = 50_000
 
-// foundIn names the execution that failed, the strategy that planned it, if it is another one, and its policy. The first one
-// has no strategy that a user could name.
-func foundIn(execution int, planned, described string) string {
+// foundIn names the execution that failed, with the tables also the strategy that planned it, if it is another one, and its
+// policy. The first one has no strategy that a user could name.
+func (p *Printer) foundIn(execution int, planned, described string) string {
+	if !p.Stats {
+		return "execution " + wording.Thousands(execution)
+	}
 	description := strategy.Unseeded(described)
 	if description == "fair" {
 		return "the first, fair execution"
@@ -265,9 +272,9 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	if f.Known {
 		fmt.Fprintln(w, "  found before, and not fixed")
 	} else if p.Inexact {
-		fmt.Fprintf(w, "  found on the controlled scheduler in %s\n", foundIn(f.Execution, f.Planned, f.Strategy))
+		fmt.Fprintf(w, "  found on the controlled scheduler in %s\n", p.foundIn(f.Execution, f.Planned, f.Strategy))
 	} else {
-		fmt.Fprintf(w, "  found in %s; %s--seed %d finds it again\n", foundIn(f.Execution, f.Planned, f.Strategy), spent, p.Seed)
+		fmt.Fprintf(w, "  found in %s; %s--seed %d finds it again\n", p.foundIn(f.Execution, f.Planned, f.Strategy), spent, p.Seed)
 	}
 	if only && r.Ended != engine.ByFailure && !f.Known { // a race does not end a search
 		fmt.Fprintf(w, "  nothing worse in %s (%.1f s)%s; --races=ignore passes over races\n", wording.Count(r.Executions, "execution"), r.Seconds, ended(r))

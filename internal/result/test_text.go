@@ -15,7 +15,7 @@ func (p *Printer) Test(out *Test) error {
 	fmt.Fprintf(w, "--- %s: %s (%s)\n", verdict, out.Test, out.sums())
 	if c := out.Coverage; p.Exhaustive && c != nil && !c.Complete {
 		var partly strings.Builder
-		printCoverage(&partly, c, true, "")
+		printCoverage(&partly, c, true)
 		for line := range strings.Lines(partly.String()) {
 			fmt.Fprint(w, "    ", line)
 		}
@@ -62,7 +62,7 @@ func (p *Printer) testFinding(out *Test) error {
 	if out.Known {
 		fmt.Fprintf(w, "  found before, and not fixed\n")
 	} else {
-		fmt.Fprintf(w, "  found in %s; --seed %d finds it again\n", foundIn(f.Execution, f.Planned, f.Strategy), p.Seed)
+		fmt.Fprintf(w, "  found in %s; --seed %d finds it again\n", p.foundIn(f.Execution, f.Planned, f.Strategy), p.Seed)
 	}
 	printKey(w, f.Key)
 	fmt.Fprintln(w)

@@ -134,7 +134,7 @@ func (d *drawing) heading() {
 	if len(d.v.TryLock) > 0 {
 		d.text("as if locked: "+strings.Join(d.v.TryLock, ", "), plain, "")
 	}
-	// A simplified trace's strategy repeats where it comes from.
+	// A simplified trace's strategy repeats where it comes from. How a search found the schedule is for its tables.
 	how := strings.TrimPrefix(d.v.Strategy, "simplified from ")
 	imported := strings.HasPrefix(how, "imported from ")
 	switch {
@@ -142,12 +142,8 @@ func (d *drawing) heading() {
 		d.text("simplified from "+d.v.Original+", "+how, faint, "")
 	case imported:
 		d.text(how, faint, "")
-	case d.v.Original != "" && how != "":
-		d.text("simplified from "+d.v.Original+", found by "+how, faint, "")
 	case d.v.Original != "":
 		d.text("simplified from "+d.v.Original, faint, "")
-	case how != "":
-		d.text("found by "+how, faint, "")
 	}
 	d.print("")
 }
