@@ -186,36 +186,54 @@ func ready(e *trace.Ending) (n int) {
 	return n
 }
 
-// shorten replaces the recording by one that goes on for keptTurns of each loop only.
+// shorten replaces the recording by one that goes on for keptTurns of each loop only. What the threads do from a decision on may have
+// occurred before although it is not yet decided that the execution does not end: then a later beginning is tried.
 func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error {
 	script := schedule.ScriptOf(c.outcome.Trace)
-	c.verdict.From = min(c.verdict.From, waiting.Examine(c.outcome.Trace, 0).From)
-	script = script[:min(c.verdict.From, len(script))]
-	p := c.plan
-	p.Record, p.Watcher, p.Values = true, nil, false
-	p.Accesses = slices.ContainsFunc(c.verdict.Waits, func(w waiting.Wait) bool { return ops.Of(w.Op).Does == ops.Read })
-	if len(script) > 0 {
-		p.Mode, p.Script, p.Threads = schedule.Strict, script, c.outcome.Trace.Threads
+	begins := []int{min(c.verdict.From, waiting.Examine(c.outcome.Trace, 0).From)}
+	for n := c.verdict.From; n < len(script); n = 2*n + 1 {
+		begins = append(begins, n)
 	}
-	p.Policy, p.FairAfter = schedule.Fair, schedule.Never
-	if at := c.outcome.FairAt; at > 0 && at <= len(script) {
-		p.FairAfter = at
+	var o schedule.Outcome
+	for _, from := range slices.Compact(append(begins, len(script))) {
+		from = min(from, len(script))
+		p := c.plan
+		p.Record, p.Watcher, p.Values = true, nil, false
+		p.Accesses = slices.ContainsFunc(c.verdict.Waits, func(w waiting.Wait) bool { return ops.Of(w.Op).Does == ops.Read })
+		if from > 0 {
+			p.Mode, p.Script, p.Threads = schedule.Strict, script[:from], c.outcome.Trace.Threads
+		}
+		p.Policy, p.FairAfter = schedule.Fair, schedule.Never
+		if at := c.outcome.FairAt; at > 0 && at <= from {
+			p.FairAfter = at
+		}
+		p.Points = p.Sites() // those of the holds are scheduling points of the script, too
+		p.Holds, p.Timeouts = nil, hasTimeouts(c.outcome.Trace)
+		p.MaxSteps = from + 1 + keptTurns*8*max(1, ready(&c.outcome.Ending))
+		var err error
+		if o, err = run(ctx, p); err != nil {
+			return err
+		}
+		if c.repeated(o) {
+			c.verdict.From = from
+			c.plan, c.outcome = p, o
+			if o.Trace.Header.Target == "go" {
+				renumber(c.verdict.Waits, o.Trace)
+			}
+			return nil
+		}
 	}
-	p.Points = p.Sites() // those of the holds are scheduling points of the script, too
-	p.Holds, p.Timeouts = nil, hasTimeouts(c.outcome.Trace)
-	p.MaxSteps = len(script) + 1 + keptTurns*8*max(1, ready(&c.outcome.Ending))
-	o, err := run(ctx, p)
-	if err != nil {
-		return err
-	}
+	return fmt.Errorf("a recorded execution that did not end, repeated, ended with %v: %s", o.Ending.Kind, o.Ending.Message)
+}
+
+// repeated reports whether an execution did not end, either, and its threads look at what they look at in the recording.
+func (c *continuation) repeated(o schedule.Outcome) bool {
 	if !o.Ending.Kind.Endless() || o.Trace == nil {
-		return fmt.Errorf("a recorded execution that did not end, repeated, ended with %v: %s", o.Ending.Kind, o.Ending.Message)
+		return false
 	}
-	c.plan, c.outcome = p, o
-	if o.Trace.Header.Target == "go" {
-		renumber(c.verdict.Waits, o.Trace)
-	}
-	return nil
+	return !slices.ContainsFunc(c.verdict.Waits, func(w waiting.Wait) bool {
+		return !slices.ContainsFunc(o.Trace.Events, func(e trace.Event) bool { return e.Thread == w.Thread && e.Op == w.Op && e.Site == w.Site })
+	})
 }
 
 // renumber gives what threads look at the objects that the recording has there. Go's are numbered in the order in which an

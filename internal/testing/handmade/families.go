@@ -96,18 +96,18 @@ func (g *gen) checkTotal(inside string) string {
 // twoLocks has workers that need two locks at a time, as philosophers do.
 func twoLocks(g *gen, bug string) {
 	kind := g.IntN(3) // mutexes, spin locks, mutexes that are spun on
-	take, drop, try := "lock(fork[$])", "unlock(fork[$])", "trylock(fork[$])"
+	take, drop, try := "lock(eating[$])", "unlock(eating[$])", "trylock(eating[$])"
 	if kind > 0 {
 		take = g.until("try($)")
 		try, drop = "try($)", "put($)"
 	}
 	switch kind {
 	case 0:
-		g.emit(`mutex fork[4];`)
+		g.emit(`mutex eating[4];`)
 	case 1:
-		g.emit(`atom fork[4]; int try(int i) { return cas(fork[i], 0, 1); } void put(int i) { store(fork[i], 0); }`)
+		g.emit(`atom eating[4]; int try(int i) { return cas(eating[i], 0, 1); } void put(int i) { store(eating[i], 0); }`)
 	default:
-		g.emit(`mutex fork[4]; int try(int i) { return trylock(fork[i]); } void put(int i) { unlock(fork[i]); }`)
+		g.emit(`mutex eating[4]; int try(int i) { return trylock(eating[i]); } void put(int i) { unlock(eating[i]); }`)
 	}
 	at := func(text, i string) string { return named(text, i) + ";" }
 	g.emit(`atom eaten;`)
