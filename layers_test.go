@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"schedule", "internal/ops", "internal/gotool"},
 	{"internal/symbol/cxxname"},
 	{"internal/symbol/elffile"},
-	{"internal/symbol/callsite", "internal/symbol/goname", "internal/symbol/uncontrolled"},
+	{"internal/symbol/callsite", "internal/symbol/goname", "internal/symbol/uncontrolled", "internal/symbol/valueflow"},
 	{"internal/symbol/dwarfinfo"},
 	{"internal/symbol", "internal/target", "internal/target/ipc", "internal/target/goprog/patch", "internal/toolchain"},
 	{"internal/target/cprog", "internal/target/goprog", "internal/target/live"},

@@ -38,9 +38,9 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 		Mode: uint32(p.Mode), Policy: uint32(p.Policy), Stay: p.Stay, Depth: uint32(p.Depth), Length: uint32(p.Length),
 		MaxSteps: uint32(p.MaxSteps), FairAfter: uint32(p.FairAfter), FairSeed: p.FairSeed, Timeouts: p.Timeouts, Delays: uint32(p.Delays), Spurious: p.Spurious, Haste: p.Haste, Cycles: p.Cycles,
 		Record: p.Record, Accesses: p.Accesses, MaxAccesses: int64(p.MaxAccesses), SkipAccesses: uint64(p.SkipAccesses), Watch: p.Watch,
-		Stop: p.Stop, ExpectStatus: p.ExpectStatus, Output: p.Output, Values: p.Values, Functions: p.Functions, States: p.States, Fault: trace.FaultRecord(p.Fault),
+		Stop: p.Stop, ExpectStatus: p.ExpectStatus, Output: p.Output, Values: p.Values, Functions: p.Functions, States: p.States, WordsFrom: uint32(p.WordsFrom), Fault: trace.FaultRecord(p.Fault),
 	}
-	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.FairAfter, p.SkipAccesses} {
+	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.FairAfter, p.WordsFrom, p.SkipAccesses} {
 		if n < 0 || n > maxCount {
 			return nil, fmt.Errorf("a plan with a count of %d cannot leave its process: a bug in heddle", n)
 		}
@@ -100,7 +100,7 @@ func decodePlan(data []byte) (p Plan, err error) {
 	case m.MaxAccesses < AllAccesses || m.MaxAccesses > maxCount:
 		return p, fmt.Errorf("%d is not a number of accesses", m.MaxAccesses)
 	}
-	if err := counts(uint64(m.Repeat), uint64(m.Depth), uint64(m.Length), uint64(m.MaxSteps), uint64(m.FairAfter), m.SkipAccesses); err != nil {
+	if err := counts(uint64(m.Repeat), uint64(m.Depth), uint64(m.Length), uint64(m.MaxSteps), uint64(m.FairAfter), uint64(m.WordsFrom), m.SkipAccesses); err != nil {
 		return p, err
 	}
 	p = Plan{
@@ -108,7 +108,7 @@ func decodePlan(data []byte) (p Plan, err error) {
 		Mode: Mode(m.Mode), Policy: Policy(m.Policy), Stay: m.Stay, Depth: int(m.Depth), Length: int(m.Length),
 		MaxSteps: int(m.MaxSteps), FairAfter: int(m.FairAfter), FairSeed: m.FairSeed, Timeouts: m.Timeouts, Delays: Delays(m.Delays), Spurious: m.Spurious, Haste: m.Haste, Cycles: m.Cycles,
 		Record: m.Record, Accesses: m.Accesses, MaxAccesses: int(m.MaxAccesses), SkipAccesses: int(m.SkipAccesses), Watch: m.Watch,
-		Stop: m.Stop, ExpectStatus: m.ExpectStatus, Output: m.Output, Values: m.Values, Functions: m.Functions, States: m.States, Fault: trace.FaultOf(m.Fault),
+		Stop: m.Stop, ExpectStatus: m.ExpectStatus, Output: m.Output, Values: m.Values, Functions: m.Functions, States: m.States, WordsFrom: int(m.WordsFrom), Fault: trace.FaultOf(m.Fault),
 	}
 	if p.Fault != nil && !p.Fault.Model.Valid() {
 		return p, errors.New("its fault is of no known model")

@@ -114,6 +114,9 @@ type Plan struct {
 	// States, with Watcher: before each scheduling point of the fair phase the watcher is shown an event trace.OpState, by which
 	// it can tell whether the state of a thread recurs. The trace does not have them.
 	States bool
+	// WordsFrom, with States, is the number of points from which on the watcher is shown, after each such event, what the state
+	// consists of (trace.OpWord); 0 for never. C and C++ only.
+	WordsFrom int
 	// Fault is injected into each execution (C and C++, with Values); nil for none. Its Event has no effect.
 	Fault *trace.Fault
 	// MaxAccesses is how many events Accesses adds at most (trace.Header.MaxAccesses): 0 for

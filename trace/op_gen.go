@@ -78,6 +78,7 @@ const (
 	OpMalloc            Op = abi.OpMalloc
 	OpFree              Op = abi.OpFree
 	OpState             Op = abi.OpState
+	OpWord              Op = abi.OpWord
 	OpRwlockTimedrdlock Op = abi.OpRwlockTimedrdlock
 	OpRwlockTimedwrlock Op = abi.OpRwlockTimedwrlock
 	OpRwlockQueue       Op = abi.OpRwlockQueue

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 22
+	AbiVersion      = 23
 	PointsVersion   = 10
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -118,6 +118,7 @@ const (
 	OpMalloc            = 92
 	OpFree              = 93
 	OpState             = 94
+	OpWord              = 89
 	OpRwlockTimedrdlock = 96
 	OpRwlockTimedwrlock = 97
 	OpRwlockQueue       = 98
@@ -362,6 +363,11 @@ const (
 	ScriptTolerant = 2
 )
 
+// enum
+const (
+	WordRest = 16
+)
+
 // enum hd_plan_flags
 const (
 	PlanEvents    = 1
@@ -485,7 +491,7 @@ type Plan struct {
 	FaultAmount  uint64 // offset 136
 	FairSeed     uint64 // offset 144
 	FairAfter    uint32 // offset 152
-	Reserved     uint32 // offset 156
+	WordsFrom    uint32 // offset 156
 }
 
 // Size and offsets of Plan as the C compiler has them.
@@ -519,7 +525,7 @@ const (
 	OffsetofPlanFaultAmount  = 136
 	OffsetofPlanFairSeed     = 144
 	OffsetofPlanFairAfter    = 152
-	OffsetofPlanReserved     = 156
+	OffsetofPlanWordsFrom    = 156
 )
 
 // enum hd_record
@@ -1221,6 +1227,7 @@ var OpNames = [OpCount]string{
 	OpMalloc:            "malloc",
 	OpFree:              "free",
 	OpState:             "state",
+	OpWord:              "word",
 	OpRwlockTimedrdlock: "timed read lock",
 	OpRwlockTimedwrlock: "timed write lock",
 	OpRwlockQueue:       "write lock queue",
@@ -1374,6 +1381,7 @@ var OpClasses = [OpCount]uint8{
 	OpMalloc:            0,
 	OpFree:              4,
 	OpState:             0,
+	OpWord:              0,
 	OpRwlockTimedrdlock: 1,
 	OpRwlockTimedwrlock: 1,
 	OpRwlockQueue:       0,

@@ -10,6 +10,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/analysis/waiting"
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/symbol/valueflow"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -141,6 +142,17 @@ func (x *continuer) look(seed uint64, sure bool) (over bool, err error) {
 			return true, err
 		}
 		x.verdict = watch.Verdict(&x.outcome.Ending)
+		if len(x.verdict.Counting) > 0 && !x.verdict.Outside {
+			endless, err := x.endless()
+			if err != nil {
+				return true, err
+			}
+			if endless {
+				x.verdict = watch.Verdict(&x.outcome.Ending, x.verdict.Counting...)
+			} else if sure {
+				break // the runtime sees no progress where a thread counts
+			}
+		}
 		if sure && x.verdict.Kind == trace.Unfinished && !x.verdict.Outside {
 			x.verdict = waiting.Verdict{Kind: trace.Hang, From: x.at}
 		}
@@ -161,6 +173,27 @@ func (x *continuer) look(seed uint64, sure bool) (over bool, err error) {
 		x.continuation = recorded
 	}
 	return false, nil
+}
+
+// countedStates is how many states of each thread are looked at in order to tell whether it can end its loop by what it counts.
+const countedStates = 48
+
+// endless reports whether no thread that counts can end its loop by that.
+func (x *continuer) endless() (bool, error) {
+	states := x.continuation
+	defer func() { x.continuation = states }()
+	watch := &waiting.Words{}
+	q := x.plan
+	q.FairAfter, q.FairSeed = states.plan.FairAfter, states.plan.FairSeed
+	q.Record, q.Watcher, q.Values, q.States, q.Functions = true, watch, true, true, true
+	q.WordsFrom = states.verdict.From + 1
+	q.MaxSteps = q.WordsFrom + countedStates*max(1, ready(&states.outcome.Ending))
+	o, err := x.target.Run(x.ctx, q)
+	if err != nil || !o.Ending.Kind.Endless() || o.Trace == nil {
+		return false, err
+	}
+	code := valueflow.NewCode(o.Trace.Modules)
+	return !slices.ContainsFunc(states.verdict.Counting, func(id trace.ThreadID) bool { return watch.Ends(id, code) != "" }), nil
 }
 
 // nextDecision returns the event of the scheduling decision after so many, or the number of events without one.

@@ -42,6 +42,7 @@ var table = [...]Spec{
 	{Op: trace.OpFunctionExit, Does: None, Ok: Any, Words: Words{Verb: "leave", Tells: TellCall}},
 
 	{Op: trace.OpState, Does: None, Ok: Any, Words: Words{Tells: TellVerb}},
+	{Op: trace.OpWord, Does: None, Ok: Any, Words: Words{Tells: TellVerb}},
 
 	// Mutexes and spin locks.
 	{Op: trace.OpMutexInit, Does: Init, Of: Mutex},

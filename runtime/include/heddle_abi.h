@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 22,
+  HD_ABI_VERSION = 23,
   HD_POINTS_VERSION = 10,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -128,6 +128,7 @@ enum hd_class {
   HD_OP(MALLOC,         92, "malloc",             NONE)  /* recorded, never a scheduling decision; object = block, size = low 32 bits of its bytes, value = bits above; result = 0, or ENOMEM: there is no block, as below HD_NO_MEMORY */ \
   HD_OP(FREE,           93, "free",               WRITE) /* object = block, size and value as of MALLOC; a scheduling point if its site is in the point set */ \
   HD_OP(STATE,          94, "state",              NONE)  /* recorded with HD_PLAN_STATES, never a scheduling decision; value = a hash of what no other event shows: the thread's registers and its stack */ \
+  HD_OP(WORD,           89, "word",               NONE)  /* from the plan's words_from on, after a STATE: pc = a place in the program's code, aux = an address in its stack of that function when the call there returns; outermost last. Then, without pc, for aux < 16 the register of that number in the innermost of them, for HD_WORD_REST a hash of what is not sent, and for another aux the word at that address; value = what is there */ \
   HD_OP(RWLOCK_TIMEDRDLOCK, 96, "timed read lock",  ACQ) /* result = 0 or ETIMEDOUT */ \
   HD_OP(RWLOCK_TIMEDWRLOCK, 97, "timed write lock", ACQ) \
   HD_OP(RWLOCK_QUEUE,    98, "write lock queue",  NONE)  /* a writer requests the lock; later readers must not overtake it */ \
@@ -380,6 +381,8 @@ enum hd_script_mode {
   HD_SCRIPT_TOLERANT = 2, // FSE'10 §4.2.1
 };
 
+enum { HD_WORD_REST = 16 }; // see HD_OP_WORD
+
 enum hd_plan_flags {
   HD_PLAN_EVENTS   = 1u << 0, // send every scheduling-point event
   HD_PLAN_ACCESSES = 1u << 1, // also send plain accesses that are not points, malloc and free (for race detection)
@@ -487,7 +490,7 @@ struct hd_plan {
   uint64_t fault_amount; // see enum hd_fault_model
   uint64_t fair_seed;    // of the fair phase's own random stream, with seed
   uint32_t fair_after;   // points with which the fair phase begins; 0: half of max_steps
-  uint32_t reserved;
+  uint32_t words_from;   // C, with STATES: points from which on each STATE is followed by WORD events; 0: none are
 };
 
 // ---------------------------------------------------------------- results

@@ -55,6 +55,7 @@ type Plan struct {
 	Values        bool                   `protobuf:"varint,29,opt,name=values,proto3" json:"values,omitempty"`
 	Functions     bool                   `protobuf:"varint,31,opt,name=functions,proto3" json:"functions,omitempty"`
 	States        bool                   `protobuf:"varint,35,opt,name=states,proto3" json:"states,omitempty"`
+	WordsFrom     uint32                 `protobuf:"varint,36,opt,name=words_from,json=wordsFrom,proto3" json:"words_from,omitempty"`
 	Fault         *Fault                 `protobuf:"bytes,30,opt,name=fault,proto3" json:"fault,omitempty"` // without event
 	Stop          bool                   `protobuf:"varint,22,opt,name=stop,proto3" json:"stop,omitempty"`
 	ExpectStatus  int32                  `protobuf:"zigzag32,23,opt,name=expect_status,json=expectStatus,proto3" json:"expect_status,omitempty"`
@@ -290,6 +291,13 @@ func (x *Plan) GetStates() bool {
 		return x.States
 	}
 	return false
+}
+
+func (x *Plan) GetWordsFrom() uint32 {
+	if x != nil {
+		return x.WordsFrom
+	}
+	return 0
 }
 
 func (x *Plan) GetFault() *Fault {
@@ -1206,7 +1214,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xe3\a\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\x82\b\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -1237,7 +1245,9 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x05watch\x18\x18 \x01(\bR\x05watch\x12\x16\n" +
 	"\x06values\x18\x1d \x01(\bR\x06values\x12\x1c\n" +
 	"\tfunctions\x18\x1f \x01(\bR\tfunctions\x12\x16\n" +
-	"\x06states\x18# \x01(\bR\x06states\x12,\n" +
+	"\x06states\x18# \x01(\bR\x06states\x12\x1d\n" +
+	"\n" +
+	"words_from\x18$ \x01(\rR\twordsFrom\x12,\n" +
 	"\x05fault\x18\x1e \x01(\v2\x16.heddle.trace.v1.FaultR\x05fault\x12\x12\n" +
 	"\x04stop\x18\x16 \x01(\bR\x04stop\x12#\n" +
 	"\rexpect_status\x18\x17 \x01(\x11R\fexpectStatus\x12+\n" +

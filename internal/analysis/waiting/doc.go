@@ -12,11 +12,11 @@
 //     other thread changes.
 //   - A *livelock*: each thread is blocked or repeats itself, and one that repeats itself looks only at what others
 //     change. So the states of the execution recur, although threads change something.
-//   - Otherwise the execution is unfinished. A loop that counts cannot be told from one that comes to an end.
+//   - Otherwise the execution is unfinished. A loop that counts cannot be told from one that comes to an end, unless its code tells.
 //
 // Threads may get on where no operation tells of it: they count their turns in registers, or read a file. If the target
 // shows the states of threads (schedule.Plan.States), those must recur, too; and what moves data into or out of a descriptor never
-// repeats itself.
+// repeats itself. A state that does not recur does not count if no word in which it differs can end the loop (Words).
 //
 // A thread that repeats itself and looks at nothing, as one that sleeps and serves, is *idle*. Beside one, an execution is a hang
 // if main waits for something that an idle thread will not do: itself, or in the end of a thread that does.

@@ -33,6 +33,8 @@ type Verdict struct {
 	// Idle are threads that repeat themselves and look at nothing, as one that sleeps and serves, while others are blocked whom
 	// they will never wake: their states recur.
 	Idle []trace.ThreadID
+	// Counting are threads that would repeat themselves but for their states, which do not recur. Then the execution is unfinished.
+	Counting []trace.ThreadID
 	// Outside says that a thread looks at memory that a child process may change. Then the execution is unfinished.
 	Outside bool
 }
@@ -266,8 +268,9 @@ func (t *thread) timer() bool {
 // settled is the share of the decisions, one in so many, in which threads may do something new.
 const settled = 3
 
-// Verdict returns the verdict on the execution, which ended so.
-func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
+// Verdict returns the verdict on the execution, which ended so. The states of the threads in endless need not recur: it is known that
+// what they count does not end their loops.
+func (r *Recogniser) Verdict(end *trace.Ending, endless ...trace.ThreadID) Verdict {
 	v := Verdict{Kind: trace.Unfinished, From: r.from}
 	var running []trace.ThreadID
 	full := false
@@ -285,14 +288,29 @@ func (r *Recogniser) Verdict(end *trace.Ending) Verdict {
 			running = append(running, trace.ThreadID(id))
 		}
 	}
+	late := func() bool { return v.From-r.from > (r.decisions-r.from)/settled }
+	if r.unseen || full || late() {
+		return v
+	}
 	touch := r.states && r.touch(running, v.From)
+	if touch && slices.ContainsFunc(running, func(id trace.ThreadID) bool { return len(r.threads[id].states) == 0 }) {
+		return v
+	}
+	acts, disturbed := v.From, len(running) > 1 && r.anyChange(running, v.From)
 	for _, id := range running {
-		v.From = max(v.From, r.threads[id].newest)
-		if touch && len(r.threads[id].states) == 0 {
-			return v
+		t := r.threads[id]
+		if !disturbed && slices.Contains(endless, id) {
+			continue
+		}
+		if v.From = max(v.From, t.newest); t.newest-r.from > (r.decisions-r.from)/settled {
+			v.Counting = append(v.Counting, id)
 		}
 	}
-	if r.unseen || full || v.From-r.from > (r.decisions-r.from)/settled {
+	if late() {
+		if disturbed {
+			v.Counting = nil
+		}
+		v.From = acts
 		return v
 	}
 	kind, mixed := trace.Hang, r.mixed(v.From)
@@ -366,6 +384,18 @@ func (r *Recogniser) touch(running []trace.ThreadID, from int) bool {
 				if by != id && last > from {
 					return true
 				}
+			}
+		}
+	}
+	return false
+}
+
+// anyChange reports whether one of the threads changes something after so many decisions.
+func (r *Recogniser) anyChange(running []trace.ThreadID, from int) bool {
+	for _, changed := range r.changed {
+		for id, last := range changed {
+			if last > from && slices.Contains(running, id) {
+				return true
 			}
 		}
 	}

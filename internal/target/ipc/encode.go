@@ -62,6 +62,7 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	}
 	if p.States && p.Watcher != nil {
 		h.Flags |= abi.PlanStates
+		h.WordsFrom = uint32(p.WordsFrom)
 	}
 	if p.Functions {
 		h.Flags |= abi.PlanFunctions

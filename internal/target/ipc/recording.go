@@ -176,6 +176,14 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 		Object: r.prog.Object(a.Object, &r.who, by), Aux: a.Aux, Size: a.Size,
 		Flags: trace.Flags(a.Flags), Result: a.Result, Value: a.Value, Stack: a.Stack,
 	}
+	if ev.Op == trace.OpWord {
+		ev.Aux = uint64(r.prog.Object(a.Aux, &r.who, by))
+		if o, ok := r.prog.Pointer(a.Value, &r.who, by); ok {
+			ev.Value, ev.Flags = uint64(o), ev.Flags|trace.FlagPointer
+		}
+		r.showWatcher(ev, false)
+		return
+	}
 	if ops.Of(ev.Op).Aux == ops.ObjectName {
 		ev.Aux = uint64(r.prog.Object(a.Aux, &r.who, by))
 	}

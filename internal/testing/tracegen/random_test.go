@@ -102,7 +102,7 @@ func TestDependencesAreSound(t *testing.T) {
 		switch op {
 		case trace.OpAbort, trace.OpSignal, trace.OpThreadDetach, trace.OpThreadExit, trace.OpSignalSend, trace.OpSignalWait:
 			continue // same as exit, or no effect
-		case trace.OpState:
+		case trace.OpState, trace.OpWord:
 			continue // only watchers see it
 		case trace.OpSemOpen, trace.OpSemClose, trace.OpSemUnlink:
 			continue // nothing moves across them

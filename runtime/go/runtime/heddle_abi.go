@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 22
+	hdAbiVersion      = 23
 	hdPointsVersion   = 10
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -120,6 +120,7 @@ const (
 	hdOpMalloc            = 92
 	hdOpFree              = 93
 	hdOpState             = 94
+	hdOpWord              = 89
 	hdOpRwlockTimedrdlock = 96
 	hdOpRwlockTimedwrlock = 97
 	hdOpRwlockQueue       = 98
@@ -364,6 +365,11 @@ const (
 	hdScriptTolerant = 2
 )
 
+// enum
+const (
+	hdWordRest = 16
+)
+
 // enum hd_plan_flags
 const (
 	hdPlanEvents    = 1
@@ -487,7 +493,7 @@ type hdPlan struct {
 	FaultAmount  uint64 // offset 136
 	FairSeed     uint64 // offset 144
 	FairAfter    uint32 // offset 152
-	Reserved     uint32 // offset 156
+	WordsFrom    uint32 // offset 156
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
@@ -521,7 +527,7 @@ const (
 	hdOffsetofPlanFaultAmount  = 136
 	hdOffsetofPlanFairSeed     = 144
 	hdOffsetofPlanFairAfter    = 152
-	hdOffsetofPlanReserved     = 156
+	hdOffsetofPlanWordsFrom    = 156
 )
 
 // enum hd_record

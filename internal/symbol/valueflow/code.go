@@ -1,0 +1,132 @@
+package valueflow
+
+import (
+	"debug/elf"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/heddle-dev/heddle/internal/symbol/elffile"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Code reads the instructions of a program and its libraries.
+type Code struct {
+	modules []trace.Module
+	files   map[int]*file
+}
+
+// NewCode returns the code of modules, which sites refer to by index. It reads files when they are needed.
+func NewCode(modules []trace.Module) *Code { return &Code{modules: modules, files: map[int]*file{}} }
+
+// file is what is needed of a module's file; it has no segments if the file cannot be used.
+type file struct {
+	segments []segment
+	imports  map[uint64]string // by address in the global offset table
+}
+
+type segment struct {
+	addr uint64
+	b    []byte
+}
+
+func (c *Code) file(module int) *file {
+	if f := c.files[module]; f != nil {
+		return f
+	}
+	f := &file{imports: map[uint64]string{}}
+	c.files[module] = f
+	if module < 0 || module >= len(c.modules) || !strings.HasPrefix(c.modules[module].Path, "/") {
+		return f
+	}
+	m := &c.modules[module]
+	var segments []segment
+	info, err := elffile.Read(m.Path, func(e *elf.File) {
+		if e.Machine != elf.EM_X86_64 {
+			return
+		}
+		for s, b := range elffile.Code(e) {
+			segments = append(segments, segment{s.Addr, b})
+		}
+		f.readImports(e)
+	})
+	if err != nil || info.BuildID != "" && m.BuildID != "" && !strings.EqualFold(info.BuildID, m.BuildID) {
+		return f // built again since
+	}
+	f.segments = segments
+	return f
+}
+
+func (f *file) readImports(e *elf.File) {
+	symbols, err := e.DynamicSymbols()
+	if err != nil {
+		return
+	}
+	for _, s := range e.Sections {
+		if s.Type != elf.SHT_RELA {
+			continue
+		}
+		b, err := s.Data()
+		if err != nil {
+			continue
+		}
+		for ; len(b) >= 24; b = b[24:] {
+			slot, info := e.ByteOrder.Uint64(b), e.ByteOrder.Uint64(b[8:])
+			switch elf.R_X86_64(info & 0xffffffff) {
+			case elf.R_X86_64_JMP_SLOT, elf.R_X86_64_GLOB_DAT:
+				if n := int(info >> 32); n >= 1 && n <= len(symbols) {
+					f.imports[slot] = symbols[n-1].Name
+				}
+			}
+		}
+	}
+}
+
+// at returns the bytes from an address on, nil if there is no code.
+func (f *file) at(addr uint64) []byte {
+	for i := range f.segments {
+		if s := &f.segments[i]; addr >= s.addr && addr < s.addr+uint64(len(s.b)) {
+			return s.b[addr-s.addr:]
+		}
+	}
+	return nil
+}
+
+const landing = "\xf3\x0f\x1e\xfa" // endbr64
+
+// decode returns the instruction at a site.
+func (c *Code) decode(at trace.Site) (inst x86asm.Inst, ok bool) {
+	b := c.file(at.Module()).at(at.Offset())
+	if len(b) >= 4 && string(b[:4]) == landing {
+		return x86asm.Inst{Op: x86asm.NOP, Len: 4}, true
+	}
+	if len(b) == 0 {
+		return inst, false
+	}
+	inst, err := x86asm.Decode(b, 64)
+	return inst, err == nil && inst.Len > 0
+}
+
+// imported returns the name of the function whose address the loader puts at an address of the module's.
+func (c *Code) imported(module int, slot uint64) string { return c.file(module).imports[slot] }
+
+// stub returns the name of the imported function to which the entry of a procedure linkage table at a site jumps.
+func (c *Code) stub(at trace.Site) string {
+	for range 2 {
+		inst, ok := c.decode(at)
+		if !ok {
+			return ""
+		}
+		if inst.Op == x86asm.JMP {
+			if m, ok := inst.Args[0].(x86asm.Mem); ok && m.Base == x86asm.RIP && m.Index == 0 {
+				return c.imported(at.Module(), at.Offset()+uint64(inst.Len)+uint64(m.Disp))
+			}
+			return ""
+		}
+		if inst.Op != x86asm.NOP {
+			return ""
+		}
+		at += trace.Site(inst.Len)
+	}
+	return ""
+}

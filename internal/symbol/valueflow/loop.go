@@ -1,0 +1,59 @@
+package valueflow
+
+import "github.com/heddle-dev/heddle/trace"
+
+// Word is a register or a word of the stack at the start of a period.
+type Word struct {
+	Value   uint64 // a trace.Object if Pointer
+	Pointer bool
+	Changes uint8 // the bytes that differ from period to period, as a mask
+}
+
+// Or is the word with the bytes in which another one differs.
+func (w Word) Or(o Word) Word {
+	if w.Pointer || o.Pointer {
+		if w.Pointer != o.Pointer || w.Value != o.Value {
+			w.Changes = 0xff
+		}
+		return w
+	}
+	for i := range 8 {
+		if (w.Value^o.Value)>>(8*i)&0xff != 0 {
+			w.Changes |= 1 << i
+		}
+	}
+	return w
+}
+
+// Frame is a function on the stack: where it goes on when the call that it makes returns, and its stack pointer then.
+type Frame struct {
+	Site trace.Site
+	SP   trace.Object
+}
+
+// Step is an access or an operation.
+type Step struct {
+	Op   trace.Op
+	Site trace.Site
+}
+
+// Loop is what a thread does again and again: at least the steps of two periods.
+type Loop struct {
+	Frames    []Frame // at the start, which is before an access; innermost first
+	Registers map[int]Word
+	Stack     []Word // from the first frame's stack pointer on
+	// Next has for each step those that came next.
+	Next map[Step][]Step
+	// OnStack says that the thread writes to its stack in a step.
+	OnStack bool
+}
+
+// calls reports whether a function begins in the loop.
+func (l *Loop) calls() bool {
+	for s := range l.Next {
+		if s.Op == trace.OpFunctionEntry {
+			return true
+		}
+	}
+	return false
+}

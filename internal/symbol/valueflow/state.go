@@ -1,0 +1,238 @@
+package valueflow
+
+import (
+	"maps"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// value is what is known of a word: a base, which stands for a number that is not known, plus off. Two words with equal base and off are
+// equal. private says that it may depend on a word that does not recur.
+type value struct {
+	base    uint64
+	off     int64
+	private bool
+	// low is how many of the low bytes of a private word depend on nothing private.
+	low int
+}
+
+// public returns how many of the low bytes depend on nothing private.
+func (v value) public() int {
+	if v.private {
+		return v.low
+	}
+	return 8
+}
+
+// Bases.
+const (
+	number uint64 = iota // none: off is all
+	stack                // the stack pointer at the start
+	within               // somewhere in the stack
+	named                // first of those that stand for a number
+)
+
+func (v value) inStack() bool { return v.base == stack || v.base == within }
+
+// Registers, as instructions encode them.
+const (
+	rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi = 0, 1, 2, 3, 4, 5, 6, 7
+	registers                              = 16
+)
+
+// slot is a word of the stack that is named as a whole.
+type slot struct {
+	size int
+	value
+}
+
+// state is what is known before an instruction. It is not changed once a node has it.
+type state struct {
+	regs [registers]value
+	xmm  [registers]bool // private
+	// flags says that a flag may be private.
+	flags bool
+	slots map[int64]slot // by offset from the start's stack pointer
+	bytes map[int64]bool // of the stack that were stored to since the start: private
+	// hooked is where the program has said that it stores next, in so many bytes.
+	hooked value
+	size   int
+}
+
+func (s *state) clone() *state {
+	c := *s
+	c.slots, c.bytes = maps.Clone(s.slots), maps.Clone(s.bytes)
+	return &c
+}
+
+func (s *state) equal(t *state) bool {
+	return s.regs == t.regs && s.xmm == t.xmm && s.flags == t.flags && s.hooked == t.hooked && s.size == t.size &&
+		maps.Equal(s.slots, t.slots) && maps.Equal(s.bytes, t.bytes)
+}
+
+// mix returns a base that stands for what a list of numbers determines.
+func mix(numbers ...uint64) uint64 {
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, n := range numbers {
+		h = (h ^ n) * 0xff51afd7ed558ccd
+		h ^= h >> 32
+	}
+	return max(h, named)
+}
+
+// offset returns where an address in the thread's own stack is, from the start's stack pointer.
+func (l *Loop) offset(w Word) (int64, bool) {
+	o := trace.Object(w.Value)
+	if !w.Pointer || o.Region() != trace.RegionStack || o.Index() != l.Frames[0].SP.Index() {
+		return 0, false
+	}
+	return int64(l.Frames[0].SP.Offset()) - int64(o.Offset()), true
+}
+
+// initial returns what a word of the start is called.
+func (l *Loop) initial(w Word, place ...uint64) value {
+	if w.Changes == 0 {
+		if off, ok := l.offset(w); ok {
+			return value{base: stack, off: off}
+		}
+	}
+	return value{base: mix(place...), private: w.Changes != 0}
+}
+
+// privateAt reports whether a byte of the stack is private.
+func (s *state) privateAt(l *Loop, off int64) bool {
+	if p, ok := s.bytes[off]; ok {
+		return p
+	}
+	switch word := off >> 3; {
+	case off < 0:
+		return true // nothing of it is known
+	case word < int64(len(l.Stack)):
+		return l.Stack[word].Changes>>(off&7)&1 != 0
+	}
+	return false
+}
+
+// load returns what a word of the stack has.
+func (s *state) load(l *Loop, off int64, size int, fresh uint64) value {
+	private, touched := false, false
+	for i := off; i < off+int64(size); i++ {
+		private = private || s.privateAt(l, i)
+		_, t := s.bytes[i]
+		touched = touched || t
+	}
+	if v, ok := s.slots[off]; ok && v.size == size {
+		v.private, v.low = private, 0
+		return v.value
+	}
+	if touched || off < 0 {
+		return value{base: fresh, private: private}
+	}
+	v := value{base: mix(1, uint64(off), uint64(size))}
+	if word := off >> 3; off&7 == 0 && size == 8 && word < int64(len(l.Stack)) && !private {
+		v = l.initial(l.Stack[word], 1, uint64(off), uint64(size))
+	}
+	v.private = private
+	return v
+}
+
+// store changes a word of the stack.
+func (s *state) store(off int64, size int, v value) {
+	const widest = 16
+	for at := off - widest + 1; at < off+int64(size); at++ {
+		if o, ok := s.slots[at]; ok && at+int64(o.size) > off {
+			delete(s.slots, at)
+		}
+	}
+	for i := off; i < off+int64(size); i++ {
+		s.bytes[i] = v.private
+	}
+	s.slots[off] = slot{size, v}
+}
+
+// forget says that a base has a new meaning: what was called so is something else from here on.
+func (s *state) forget(base uint64) {
+	for i := range s.regs {
+		if s.regs[i].base == base {
+			s.regs[i].base = mix(2, base, uint64(i))
+		}
+	}
+	for k, v := range s.slots {
+		if v.base == base {
+			v.base = mix(3, base, uint64(k))
+			s.slots[k] = v
+		}
+	}
+	if s.hooked.base == base {
+		s.hooked, s.size = value{}, 0
+	}
+}
+
+// below says that what lies below the stack pointer is lost.
+func (s *state) below(sp int64) {
+	for k := range s.slots {
+		if k < sp {
+			delete(s.slots, k)
+		}
+	}
+	for i := range s.bytes {
+		if i < sp {
+			s.bytes[i] = true
+		}
+	}
+	for i := int64(0); i < sp; i++ {
+		s.bytes[i] = true
+	}
+}
+
+// join returns what is known of a word that may be either. Where they differ it gets a name of its own.
+func join(a, b value, own uint64) value {
+	private, low := a.private || b.private, min(a.public(), b.public())
+	switch {
+	case a.base == b.base && a.off == b.off:
+	case a.inStack() || b.inStack():
+		a = value{base: within}
+	default:
+		a = value{base: own}
+	}
+	a.private, a.low = private, 0
+	if private {
+		a.low = low
+	}
+	return a
+}
+
+// merge returns what is known where a and b lead to the node.
+func (l *Loop) merge(a, b *state, node uint64) *state {
+	m := a.clone()
+	for i := range m.regs {
+		m.regs[i] = join(a.regs[i], b.regs[i], mix(4, node, uint64(i)))
+		m.xmm[i] = a.xmm[i] || b.xmm[i]
+	}
+	m.flags = a.flags || b.flags
+	for i, p := range b.bytes {
+		m.bytes[i] = p || a.privateAt(l, i)
+	}
+	for i, p := range a.bytes {
+		m.bytes[i] = p || b.privateAt(l, i)
+	}
+	either := func(off int64, size int) {
+		own := mix(5, node, uint64(off), uint64(size))
+		v := join(a.load(l, off, size, own), b.load(l, off, size, own), own)
+		m.slots[off] = slot{size, v}
+	}
+	for off, v := range b.slots {
+		if o, ok := a.slots[off]; !ok || o.size >= v.size {
+			either(off, v.size)
+		}
+	}
+	for off, v := range a.slots {
+		if o, ok := b.slots[off]; !ok || o.size > v.size {
+			either(off, v.size)
+		}
+	}
+	if a.hooked != b.hooked || a.size != b.size {
+		m.hooked, m.size = value{}, 0
+	}
+	return m
+}
