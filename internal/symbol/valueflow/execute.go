@@ -244,7 +244,7 @@ func (e *execution) execute() {
 			e.node.lost = "a jump is not known"
 			return
 		}
-		if e.flags {
+		if e.asked(op) {
 			e.node.wrong = "a jump"
 		}
 		other := e.clone()
@@ -298,25 +298,25 @@ func (e *execution) compute(op x86asm.Op, a, b x86asm.Arg) bool {
 			e.write(a, size, e.read(a, size))
 		}
 		if op == x86asm.XOR || op == x86asm.SUB {
-			e.flags = false
+			e.setFlags(false)
 		}
 	case op == x86asm.CMP || op == x86asm.TEST || op == x86asm.BT:
 		x, y := e.read(a, size), e.read(b, size)
-		e.flags = x.private || y.private
+		e.setFlags(x.private || y.private)
 	case op == x86asm.COMISD || op == x86asm.COMISS || op == x86asm.UCOMISD || op == x86asm.UCOMISS:
 		x, y := e.read(a, size), e.read(b, e.size(b))
 		if x.private || y.private {
 			e.node.wrong = "an operation that may fault"
 		}
-		e.flags = x.private || y.private
+		e.setFlags(x.private || y.private)
 	case arithmetic[op] != 0:
 		e.calculate(op, a, b, size)
 	case conditional[op] == sets:
-		e.write(a, size, value{base: e.fresh(0).base, private: e.flags})
+		e.write(a, size, value{base: e.fresh(0).base, private: e.asked(op)})
 	case conditional[op] == copies:
 		x, y := e.read(a, size), e.read(b, size)
 		v := join(x, y, e.fresh(0).base)
-		v.private = v.private || e.flags
+		v.private = v.private || e.asked(op)
 		e.write(a, size, v)
 	case op == x86asm.CBW || op == x86asm.CWDE || op == x86asm.CDQE:
 		e.regs[rax] = value{base: e.fresh(0).base, private: e.regs[rax].private}
@@ -328,7 +328,8 @@ func (e *execution) compute(op x86asm.Op, a, b x86asm.Arg) bool {
 		if v := e.read(a, size); v.private || e.regs[rax].private || e.regs[rdx].private {
 			e.node.wrong = "a division"
 		}
-		e.regs[rax], e.regs[rdx], e.flags = e.fresh(0), e.fresh(1), false
+		e.regs[rax], e.regs[rdx] = e.fresh(0), e.fresh(1)
+		e.setFlags(false)
 	case op == x86asm.PUSH:
 		v := e.read(a, 8)
 		e.push(v)
@@ -360,6 +361,10 @@ func (e *execution) calculate(op x86asm.Op, a, b x86asm.Arg, size int) {
 	if b != nil {
 		y = e.read(b, e.size(b))
 	}
+	if c := e.inst.Args[2]; c != nil {
+		z := e.read(c, e.size(c))
+		y.private = y.private || z.private
+	}
 	v := value{base: e.fresh(0).base}
 	switch {
 	case size == 8 && op == x86asm.ADD:
@@ -377,12 +382,14 @@ func (e *execution) calculate(op x86asm.Op, a, b x86asm.Arg, size int) {
 	v.private = x.private || y.private
 	switch kind {
 	case setsFlags:
+		e.setFlags(v.private)
+	case keepsCarry:
 		e.flags = v.private
 	case keepsFlags:
-		e.flags = e.flags || v.private
+		e.flags, e.carry = e.flags || v.private, e.carry || v.private
 	case withCarry:
-		v.private = v.private || e.flags
-		e.flags = v.private
+		v.private = v.private || e.carry
+		e.setFlags(v.private)
 	case mayFault:
 		if v.private {
 			e.node.wrong = "an operation that may fault"
@@ -400,7 +407,7 @@ func (e *execution) multiply(a, b x86asm.Arg, size int) {
 		if size > 1 {
 			e.regs[rdx] = value{base: e.fresh(1).base, private: private}
 		}
-		e.flags = private
+		e.setFlags(private)
 		return
 	}
 	x := e.read(b, e.size(b))
@@ -408,8 +415,21 @@ func (e *execution) multiply(a, b x86asm.Arg, size int) {
 		y := e.read(a, size)
 		x.private = x.private || y.private
 	}
-	e.flags = x.private
+	e.setFlags(x.private)
 	e.write(a, size, value{base: e.fresh(0).base, private: x.private})
+}
+
+func (e *execution) setFlags(private bool) { e.flags, e.carry = private, private }
+
+// asked reports whether a flag that the instruction reads is private.
+func (e *execution) asked(op x86asm.Op) bool {
+	switch op {
+	case x86asm.JA, x86asm.JBE, x86asm.SETA, x86asm.SETBE, x86asm.CMOVA, x86asm.CMOVBE:
+		return e.flags || e.carry
+	case x86asm.JAE, x86asm.JB, x86asm.SETAE, x86asm.SETB, x86asm.CMOVAE, x86asm.CMOVB:
+		return e.carry
+	}
+	return e.flags
 }
 
 func (e *execution) push(v value) {
@@ -580,9 +600,10 @@ func (e *execution) effects(c *call) {
 type influence uint8
 
 const (
-	setsFlags  influence = iota + 1
-	keepsFlags           // some, or all if its count is 0
-	withCarry            // reads and sets them
+	setsFlags influence = iota + 1
+	keepsCarry
+	keepsFlags // some, or all if its count is 0
+	withCarry  // reads and sets them
 	noFlags
 	mayFault // has none, and computes with floating-point numbers
 )
@@ -590,8 +611,9 @@ const (
 // arithmetic are instructions whose result depends on both operands, and replaces the first.
 var arithmetic = map[x86asm.Op]influence{
 	x86asm.ADD: setsFlags, x86asm.SUB: setsFlags, x86asm.AND: setsFlags, x86asm.OR: setsFlags, x86asm.XOR: setsFlags, x86asm.NEG: setsFlags,
-	x86asm.INC: keepsFlags, x86asm.DEC: keepsFlags, x86asm.SHL: keepsFlags, x86asm.SHR: keepsFlags, x86asm.SAR: keepsFlags,
+	x86asm.INC: keepsCarry, x86asm.DEC: keepsCarry, x86asm.SHL: keepsFlags, x86asm.SHR: keepsFlags, x86asm.SAR: keepsFlags,
 	x86asm.ROL: keepsFlags, x86asm.ROR: keepsFlags, x86asm.BSF: keepsFlags, x86asm.BSR: keepsFlags,
+	x86asm.SHLD: keepsFlags, x86asm.SHRD: keepsFlags,
 	x86asm.ADC: withCarry, x86asm.SBB: withCarry,
 	x86asm.NOT: noFlags, x86asm.BSWAP: noFlags,
 	x86asm.PXOR: noFlags, x86asm.XORPS: noFlags, x86asm.XORPD: noFlags, x86asm.POR: noFlags, x86asm.PAND: noFlags, x86asm.PANDN: noFlags,

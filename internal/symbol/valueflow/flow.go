@@ -101,13 +101,6 @@ func (c *Code) Ends(l *Loop) (why string) {
 
 // verdict says why the loop may end, "" if it cannot.
 func (f *flow) verdict() string {
-	for step, next := range f.Next {
-		for _, to := range next {
-			if !f.found[[2]Step{step, to}] {
-				return "a path is not known"
-			}
-		}
-	}
 	var counts []*node
 	for _, n := range f.nodes {
 		if n.lost != "" {
@@ -115,6 +108,13 @@ func (f *flow) verdict() string {
 		}
 		if n.reaches {
 			counts = append(counts, n)
+		}
+	}
+	for step, next := range f.Next {
+		for _, to := range next {
+			if !f.found[[2]Step{step, to}] {
+				return "a path is not known"
+			}
 		}
 	}
 	for len(counts) > 0 {
@@ -162,7 +162,7 @@ func (s *state) called(node uint64) {
 	for i := range s.xmm {
 		s.xmm[i] = true
 	}
-	s.flags = true
+	s.flags, s.carry = true, true
 	if sp := s.regs[rsp]; sp.base == stack {
 		s.below(sp.off)
 	}

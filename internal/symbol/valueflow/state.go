@@ -50,10 +50,10 @@ type slot struct {
 type state struct {
 	regs [registers]value
 	xmm  [registers]bool // private
-	// flags says that a flag may be private.
-	flags bool
-	slots map[int64]slot // by offset from the start's stack pointer
-	bytes map[int64]bool // of the stack that were stored to since the start: private
+	// carry says that the carry flag may be private, and flags that another flag may be.
+	carry, flags bool
+	slots        map[int64]slot // by offset from the start's stack pointer
+	bytes        map[int64]bool // of the stack that were stored to since the start: private
 	// hooked is where the program has said that it stores next, in so many bytes.
 	hooked value
 	size   int
@@ -66,7 +66,7 @@ func (s *state) clone() *state {
 }
 
 func (s *state) equal(t *state) bool {
-	return s.regs == t.regs && s.xmm == t.xmm && s.flags == t.flags && s.hooked == t.hooked && s.size == t.size &&
+	return s.regs == t.regs && s.xmm == t.xmm && s.flags == t.flags && s.carry == t.carry && s.hooked == t.hooked && s.size == t.size &&
 		maps.Equal(s.slots, t.slots) && maps.Equal(s.bytes, t.bytes)
 }
 
@@ -209,7 +209,7 @@ func (l *Loop) merge(a, b *state, node uint64) *state {
 		m.regs[i] = join(a.regs[i], b.regs[i], mix(4, node, uint64(i)))
 		m.xmm[i] = a.xmm[i] || b.xmm[i]
 	}
-	m.flags = a.flags || b.flags
+	m.flags, m.carry = a.flags || b.flags, a.carry || b.carry
 	for i, p := range b.bytes {
 		m.bytes[i] = p || a.privateAt(l, i)
 	}
