@@ -95,9 +95,12 @@ func mix(h uint64, words ...uint64) uint64 {
 	return h
 }
 
+// NotAgain is what Ends says of a thread that does not do the same again and again, as far as was seen.
+const NotAgain = "it does not do the same again and again"
+
 // Ends says why a thread may end what it does again and again because of what it counts, "" if it cannot.
 func (w *Words) Ends(id trace.ThreadID, code *valueflow.Code) (why string) {
-	why = "it does not do the same again and again"
+	why = NotAgain
 	tried := false
 	for l := range w.loops(id) {
 		w := code.Ends(l)

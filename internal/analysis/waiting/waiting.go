@@ -27,6 +27,8 @@ type Verdict struct {
 	Kind trace.Kind // Hang, Livelock or Unfinished
 	// From is the number of scheduling decisions before the threads begin to repeat themselves.
 	From int
+	// Decisions is how many were seen.
+	Decisions int
 	// Turns is the smallest number of turns that a thread made from there on.
 	Turns int
 	Waits []Wait // of each thread that repeats itself, by thread
@@ -271,7 +273,7 @@ const settled = 3
 // Verdict returns the verdict on the execution, which ended so. The states of the threads in endless need not recur: it is known that
 // what they count does not end their loops.
 func (r *Recogniser) Verdict(end *trace.Ending, endless ...trace.ThreadID) Verdict {
-	v := Verdict{Kind: trace.Unfinished, From: r.from}
+	v := Verdict{Kind: trace.Unfinished, From: r.from, Decisions: r.decisions}
 	var running []trace.ThreadID
 	full := false
 	for id, t := range r.threads {
