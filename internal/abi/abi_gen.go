@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 22
+	AbiVersion      = 23
 	PointsVersion   = 10
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -756,23 +756,29 @@ const (
 	OffsetofThreadInfoStackSize = 40
 )
 
-// Local is struct hd_local, 40 bytes.
+// Local is struct hd_local, 64 bytes.
 type Local struct {
-	Object uint64 // offset 0
-	Pc     uint64 // offset 8
-	Cfa    int64  // offset 16
-	Sp     int64  // offset 24
-	Event  uint64 // offset 32
+	Object   uint64 // offset 0
+	Pc       uint64 // offset 8
+	Below    uint64 // offset 16
+	Function uint64 // offset 24
+	Cfa      int64  // offset 32
+	Sp       int64  // offset 40
+	Fp       int64  // offset 48
+	Event    uint64 // offset 56
 }
 
 // Size and offsets of Local as the C compiler has them.
 const (
-	SizeofLocal         = 40
-	OffsetofLocalObject = 0
-	OffsetofLocalPc     = 8
-	OffsetofLocalCfa    = 16
-	OffsetofLocalSp     = 24
-	OffsetofLocalEvent  = 32
+	SizeofLocal           = 64
+	OffsetofLocalObject   = 0
+	OffsetofLocalPc       = 8
+	OffsetofLocalBelow    = 16
+	OffsetofLocalFunction = 24
+	OffsetofLocalCfa      = 32
+	OffsetofLocalSp       = 40
+	OffsetofLocalFp       = 48
+	OffsetofLocalEvent    = 56
 )
 
 // Type is struct hd_type, 48 bytes.

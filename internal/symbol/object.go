@@ -124,7 +124,7 @@ func (o *Objects) Name(obj trace.Object, size uint32, at int) Name {
 		case at == local.Event, told == local.Event,
 			// The thread has been in one call since.
 			told > at && at > local.Event && o.running(trace.ThreadID(obj.Index()), local.Event) == told:
-			told, key.site = exactly, local.Site
+			told, key.site = exactly, o.position(local)
 		case told >= 0:
 			key.site, key.stack = o.events[told].Site, o.events[told].Stack
 		}
@@ -206,7 +206,7 @@ func (o *Objects) localName(l trace.Local, size uint32, told int) (Name, bool) {
 func (o *Objects) positions(l trace.Local, told int) (at []trace.Site) {
 	switch {
 	case told == exactly:
-		return []trace.Site{l.Site}
+		return []trace.Site{o.position(l)}
 	case told >= 0:
 		e := &o.events[told]
 		calls := []trace.Site{e.Site}
@@ -214,7 +214,7 @@ func (o *Objects) positions(l trace.Local, told int) (at []trace.Site) {
 			calls = append(calls, o.stacks[e.Stack]...)
 		}
 		for _, s := range calls {
-			if o.t.sameFunction(s, l.Site) {
+			if o.t.sameFunction(s, function(l)) {
 				at = append(at, s)
 			}
 		}
@@ -223,7 +223,7 @@ func (o *Objects) positions(l trace.Local, told int) (at []trace.Site) {
 		}
 	}
 	for _, site := range o.sites(l) {
-		if o.t.sameFunction(site, l.Site) {
+		if o.t.sameFunction(site, function(l)) {
 			at = append(at, site)
 		}
 	}
@@ -233,6 +233,27 @@ func (o *Objects) positions(l trace.Local, told int) (at []trace.Site) {
 	return at
 }
 
+// position returns where the function of a frame was when the local was recorded, 0 if that is not known.
+func (o *Objects) position(l trace.Local) trace.Site {
+	if l.Function == 0 {
+		return l.Site // of a trace that an older version recorded
+	}
+	for _, s := range []trace.Site{l.Site, l.Below} {
+		if o.t.sameFunction(s, l.Function) {
+			return s
+		}
+	}
+	return 0
+}
+
+// function returns an address in the function of a frame.
+func function(l trace.Local) trace.Site {
+	if l.Function == 0 {
+		return l.Site
+	}
+	return l.Function
+}
+
 // sites returns where the threads were that used the place of a frame.
 func (o *Objects) sites(l trace.Local) []trace.Site {
 	if o.seen == nil {
@@ -240,8 +261,8 @@ func (o *Objects) sites(l trace.Local) []trace.Site {
 	}
 	if _, known := o.seen[frameOf(l)]; !known {
 		for _, other := range o.locals[l.Object] {
-			if f := frameOf(other); !slices.Contains(o.seen[f], other.Site) {
-				o.seen[f] = append(o.seen[f], other.Site)
+			if f, at := frameOf(other), o.position(other); !slices.Contains(o.seen[f], at) {
+				o.seen[f] = append(o.seen[f], at)
 			}
 		}
 	}

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 22,
+  HD_ABI_VERSION = 23,
   HD_POINTS_VERSION = 10,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -646,9 +646,12 @@ struct hd_thread_info {
 // An object on a stack, and the frame that contains it (runtime/c/core/locals.c).
 struct hd_local {
   uint64_t object;
-  uint64_t pc;         // position of the frame's function: a return address
+  uint64_t pc;         // position of the frame's function, unless the call that it is in is of a function without access hooks: a return address
+  uint64_t below;      // the word just below sp, its position in that case, unless it has moved its stack pointer
+  uint64_t function;   // an address in the function
   int64_t cfa;         // object - the frame's canonical frame address
   int64_t sp;          // object - the stack pointer in the function's body
+  int64_t fp;          // object - the frame pointer that the function's code had at its beginning
   uint64_t event;      // number of events of the execution sent before it
 };
 // The type with which a heap object of a Go program was allocated.

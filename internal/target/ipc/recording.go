@@ -157,7 +157,7 @@ func (r *recording) placed(by trace.ThreadID) {
 	for len(r.waiting) > 0 && r.waiting[0].Event <= r.sent {
 		l := &r.waiting[0]
 		r.locals = append(r.locals, trace.Local{
-			Object: r.prog.Object(l.Object, &r.who, by), Site: r.prog.Site(l.Pc), CFA: l.Cfa, SP: l.Sp, Event: len(r.events),
+			Object: r.prog.Object(l.Object, &r.who, by), Site: r.prog.Site(l.Pc), Below: r.prog.Site(l.Below), Function: r.prog.Site(l.Function), CFA: l.Cfa, SP: l.Sp, FP: l.Fp, Event: len(r.events),
 		})
 		r.waiting = r.waiting[1:]
 	}
@@ -296,7 +296,7 @@ func (r *recording) showWatcher(ev *trace.Event, extra bool) {
 func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 	for _, l := range r.waiting { // of the memory that the execution ends at
 		r.locals = append(r.locals, trace.Local{
-			Object: r.prog.Object(l.Object, &r.who, e.Thread), Site: r.prog.Site(l.Pc), CFA: l.Cfa, SP: l.Sp, Event: len(r.events),
+			Object: r.prog.Object(l.Object, &r.who, e.Thread), Site: r.prog.Site(l.Pc), Below: r.prog.Site(l.Below), Function: r.prog.Site(l.Function), CFA: l.Cfa, SP: l.Sp, FP: l.Fp, Event: len(r.events),
 		})
 	}
 	r.waiting = nil

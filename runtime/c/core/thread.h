@@ -60,7 +60,7 @@ struct hd_suspended {
 
 enum { HD_SEEN_SETS = 4, HD_SEEN_WAYS = 4, HD_SHADOW_MAX = 1024 };
 
-struct hd_frame { uint64_t pc; uintptr_t sp; };
+struct hd_frame { uint64_t pc; uintptr_t sp, fp; }; // fp: the frame pointer that the function has, if it has one
 
 struct hd_thread {
   // ---- core: set by fiber.c when the thread is made and at each switch

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 22
+	hdAbiVersion      = 23
 	hdPointsVersion   = 10
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -758,23 +758,29 @@ const (
 	hdOffsetofThreadInfoStackSize = 40
 )
 
-// hdLocal is struct hd_local, 40 bytes.
+// hdLocal is struct hd_local, 64 bytes.
 type hdLocal struct {
-	Object uint64 // offset 0
-	Pc     uint64 // offset 8
-	Cfa    int64  // offset 16
-	Sp     int64  // offset 24
-	Event  uint64 // offset 32
+	Object   uint64 // offset 0
+	Pc       uint64 // offset 8
+	Below    uint64 // offset 16
+	Function uint64 // offset 24
+	Cfa      int64  // offset 32
+	Sp       int64  // offset 40
+	Fp       int64  // offset 48
+	Event    uint64 // offset 56
 }
 
 // Size and offsets of hdLocal as the C compiler has them.
 const (
-	hdSizeofLocal         = 40
-	hdOffsetofLocalObject = 0
-	hdOffsetofLocalPc     = 8
-	hdOffsetofLocalCfa    = 16
-	hdOffsetofLocalSp     = 24
-	hdOffsetofLocalEvent  = 32
+	hdSizeofLocal           = 64
+	hdOffsetofLocalObject   = 0
+	hdOffsetofLocalPc       = 8
+	hdOffsetofLocalBelow    = 16
+	hdOffsetofLocalFunction = 24
+	hdOffsetofLocalCfa      = 32
+	hdOffsetofLocalSp       = 40
+	hdOffsetofLocalFp       = 48
+	hdOffsetofLocalEvent    = 56
 )
 
 // hdType is struct hd_type, 48 bytes.
