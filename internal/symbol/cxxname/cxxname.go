@@ -31,3 +31,43 @@ func Readable(linkage string) string {
 func Reserved(name string) bool {
 	return len(name) > 1 && name[0] == '_' && (name[1] == '_' || name[1] >= 'A' && name[1] <= 'Z')
 }
+
+// Standard reports whether a linkage name is that of a function of the C++ library.
+func Standard(linkage string) bool {
+	for _, scope := range []string{"St", "Sa", "9__gnu_cxx", "NSt", "NSa", "N9__gnu_cxx", "NKSt", "NKSa", "NK9__gnu_cxx"} {
+		if strings.HasPrefix(linkage, "_Z"+scope) {
+			return true
+		}
+	}
+	return false
+}
+
+// Short returns a readable name, without template arguments if it is long.
+func Short(name string) string {
+	if len(name) <= longName || !strings.Contains(name, "<") {
+		return name
+	}
+	var b strings.Builder
+	depth := 0
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case c == '<' && !operator(name[:i]):
+			depth++
+		case c == '>' && depth > 0 && name[i-1] != '-':
+			depth--
+		case depth == 0:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// operator reports whether a name continues with the symbol of an operator.
+func operator(name string) bool {
+	for _, s := range []string{"operator", "operator<"} {
+		if strings.HasSuffix(name, s) {
+			return true
+		}
+	}
+	return false
+}

@@ -9,6 +9,7 @@ import (
 
 // DWARF expression operations of frame bases and of variables in a frame.
 const (
+	opReg0         = 0x50 // rax
 	opReg6         = 0x56 // rbp
 	opReg7         = 0x57 // rsp
 	opBreg3        = 0x73 // rbx
@@ -49,7 +50,7 @@ func (d *Info) Local(at StackPlace) (v Variable, in Place, ok bool) {
 	if !f.setBase(base) {
 		return v, in, false
 	}
-	f.search(rd, e, chain[0].off, 0)
+	f.search(rd, e, chain[0].off, 0, f.variable)
 	if f.found == 0 || f.ambiguous {
 		return v, in, false
 	}
@@ -115,7 +116,7 @@ func (f *frame) setBase(expr []byte) bool {
 
 // search looks through the children of e, which rd has just read. Inner scopes hide outer
 // ones: a compiler lets variables of scopes that are not active at once share a place.
-func (f *frame) search(rd *dwarf.Reader, e *dwarf.Entry, fn dwarf.Offset, depth int) {
+func (f *frame) search(rd *dwarf.Reader, e *dwarf.Entry, fn dwarf.Offset, depth int, variable func(v *dwarf.Entry, fn dwarf.Offset, depth int)) {
 	if depth > maxDepth {
 		rd.SkipChildren()
 		return
@@ -123,14 +124,14 @@ func (f *frame) search(rd *dwarf.Reader, e *dwarf.Entry, fn dwarf.Offset, depth 
 	eachChild(rd, e, func(c *dwarf.Entry) bool {
 		switch c.Tag {
 		case dwarf.TagVariable, dwarf.TagFormalParameter:
-			f.variable(c, fn, depth)
+			variable(c, fn, depth)
 		case dwarf.TagLexDwarfBlock, dwarf.TagInlinedSubroutine:
 			if f.active(c) {
 				inner := fn
 				if c.Tag == dwarf.TagInlinedSubroutine {
 					inner = c.Offset
 				}
-				f.search(rd, c, inner, depth+1)
+				f.search(rd, c, inner, depth+1, variable)
 				return true
 			}
 		}

@@ -98,6 +98,9 @@ func (t *Type) descendField(off, size int64, p *Place, hidden bool, depth int) {
 	inner := f.typ.typ()
 	switch {
 	case hidden, f.base, f.name == "":
+	case t.closure: // gcc writes __x for a captured x
+		p.path += "." + strings.TrimPrefix(f.name, "__")
+		p.rest, p.of = off-f.off, inner
 	case !cxxname.Reserved(f.name):
 		p.path += "." + f.name
 		p.rest, p.of = off-f.off, inner
@@ -129,7 +132,8 @@ func (t *Type) fieldAt(off, size int64) (best *field, bits []string) {
 		}
 		// The members of a union overlap: the one that fits the access exactly is
 		// most likely what the program meant.
-		if best == nil || best.bits || t.Kind == Union && size > 0 && f.fits(off, size) && !best.fits(off, size) {
+		// A member may lie in the padding at the end of a base class.
+		if best == nil || best.bits || best.base || t.Kind == Union && size > 0 && f.fits(off, size) && !best.fits(off, size) {
 			best = f
 		}
 	}

@@ -3,6 +3,7 @@ package dwarfinfo
 import (
 	"debug/dwarf"
 	"encoding/binary"
+	"slices"
 	"strings"
 )
 
@@ -40,7 +41,8 @@ type Type struct {
 	Scope    string   // namespaces of Name: `std::`
 	Size     int64    // bytes; -1 if unknown
 	fields   []field
-	elem     dieRef
+	elem     dieRef  // of an array, or of what a pointer points to
+	closure  bool    // the class of a lambda expression
 	counts   []int64 // of an array: elements per dimension, -1 where open
 	stride   int64   // bytes between elements, 0: the element's size
 	names    map[int64]string
@@ -105,6 +107,7 @@ func (r dieRef) readType() *Type {
 		t.Encoding = encodingOf(enc)
 	case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType, dwarf.TagPtrToMemberType:
 		t.Kind = Pointer
+		t.elem, _ = d.ref(e, dwarf.AttrType)
 		if t.Size < 0 {
 			t.Size = int64(rd.AddressSize())
 		}
@@ -139,6 +142,9 @@ func (r dieRef) readType() *Type {
 			if f, ok := d.field(c); ok {
 				t.fields = append(t.fields, f)
 			}
+			if c.Tag == dwarf.TagSubprogram && (t.Name == "" || strings.Contains(t.Name, "<lambda")) && d.text(c, dwarf.AttrName) == "operator()" {
+				t.closure = true
+			}
 			return false
 		})
 	case dwarf.TagArrayType:
@@ -160,6 +166,23 @@ func (r dieRef) readType() *Type {
 		return Opaque
 	}
 	return t
+}
+
+// Pointee returns what a pointer points to: Opaque if that is not known, and for void.
+func (t *Type) Pointee() *Type {
+	if t.Kind != Pointer {
+		return Opaque
+	}
+	return t.elem.typ()
+}
+
+// OpenEnded reports whether the type's last member is an array that goes on after the type's size.
+func (t *Type) OpenEnded() bool {
+	if t.Kind != Struct || len(t.fields) == 0 {
+		return false
+	}
+	last := t.fields[len(t.fields)-1].typ.typ()
+	return last.Kind == Array && (last.Size <= 0 || slices.Equal(last.counts, []int64{1}))
 }
 
 // complete finds the description of a class that r only names.
