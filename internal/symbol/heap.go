@@ -23,6 +23,8 @@ type blockType struct {
 	kind     pointerKind
 	elements bool // a block of several times the type's size is an array
 	differ   bool
+	at       int64 // where in the block the object of the type begins
+	whole    int64 // the block's size if there is something else in it, or 0
 }
 
 // pointerKind orders the pointers to a block: a block is named by the greatest.
@@ -39,8 +41,10 @@ const wrappers = 4
 
 func (o *Objects) newHeapTypes() *heapTypes {
 	h := &heapTypes{blocks: map[int]*blockType{}, number: map[string]int{}}
+	arrays := o.arrays()
 	for i := range o.allocs {
 		if b := o.allocated(&o.allocs[i]); b != nil {
+			b.elements = b.elements || arrays[o.allocs[i].Site]
 			h.add(i, b)
 		}
 	}
@@ -70,10 +74,19 @@ func (o *Objects) newHeapTypes() *heapTypes {
 			}
 		}
 		if v.Type != nil && v.Type.Kind == dwarfinfo.Pointer && !strings.Contains(v.Suffix, "+") {
-			h.add(block, &blockType{typ: v.Type.Pointee(), variable: v.Text, kind: kind, elements: o.t.isC(e.Site)})
+			h.add(block, &blockType{typ: v.Type.Pointee(), variable: v.Text, kind: kind, elements: o.t.isC(e.Site) || arrays[o.allocs[block].Site]})
 		}
 	}
 	return h
+}
+
+// arrays returns the call sites of operator new[].
+func (o *Objects) arrays() map[trace.Site]bool {
+	out := map[trace.Site]bool{}
+	for _, c := range o.t.CallsTo([]string{"_Znam", "_ZnamRKSt9nothrow_t", "_ZnamSt11align_val_t"}, nil) {
+		out[c.Site] = true
+	}
+	return out
 }
 
 // add notes that a pointer to a block has a type.
@@ -111,6 +124,12 @@ func (o *Objects) allocated(a *trace.Alloc) *blockType {
 	for i, s := range sites[:min(len(sites), wrappers)] {
 		found, wraps, ok := o.t.allocated(s)
 		if t := found.Type; ok && t.Size > 0 {
+			if found.Whole > 0 {
+				if found.Whole != int64(a.Size) {
+					return nil
+				}
+				return &blockType{typ: t, at: found.At, whole: found.Whole}
+			}
 			if i > 0 && t.Size != int64(a.Size) && !(t.OpenEnded() && t.Size < int64(a.Size)) {
 				return nil
 			}
@@ -134,7 +153,12 @@ func (h *heapTypes) name(a *trace.Alloc, alloc int, off int64, size uint32) (n N
 	}
 	all, unit := int64(a.Size), b.typ.Size
 	element := ""
+	off -= b.at
 	switch {
+	case b.whole > 0:
+		if off < 0 || off >= unit {
+			return n, false
+		}
 	case unit == all:
 	case b.typ.OpenEnded() && unit < all:
 	case b.typ.Kind == dwarfinfo.Struct && !b.elements, unit > all, all%unit != 0:
@@ -190,7 +214,7 @@ func (h *heapTypes) describe(alloc int, size uint64) string {
 		return ""
 	}
 	array := ""
-	if uint64(b.typ.Size) < size && !b.typ.OpenEnded() {
+	if uint64(b.typ.Size) < size && !b.typ.OpenEnded() && b.whole == 0 {
 		if b.typ.Kind == dwarfinfo.Struct && !b.elements || size%uint64(b.typ.Size) != 0 {
 			return ""
 		}

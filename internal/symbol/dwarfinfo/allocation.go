@@ -14,6 +14,8 @@ type Allocated struct {
 	Name string // of the variable that holds the result, empty if it was not found
 	// Elements: a block of several times the type's size is an array. In C++, it could be an object of a derived class.
 	Elements bool
+	// At is where in the block the object of the type begins, Whole the block's size if there is something else in it, or 0.
+	At, Whole int64
 }
 
 // Allocated returns with which type the block is used that a call returned to pc. It reports false if that is not known.
@@ -33,7 +35,11 @@ func (d *Info) Allocated(pc uint64) (a Allocated, wraps, ok bool) {
 		n := u.d.nameOf(s.off)
 		if n.name == "allocate" && cxxname.Standard(n.linkage) {
 			if t := n.typ.typ(); t.Kind == Pointer {
-				return Allocated{Type: t.Pointee(), Elements: true}, false, true
+				node := t.Pointee()
+				if v, at := node.Stored(); v != nil {
+					return Allocated{Type: v, At: at, Whole: node.Size}, false, true
+				}
+				return Allocated{Type: node, Elements: true}, false, true
 			}
 		}
 	}

@@ -115,6 +115,9 @@ func (t *Type) descendField(off, size int64, p *Place, hidden bool, depth int) {
 func (t *Type) fieldAt(off, size int64) (best *field, bits []string) {
 	for i := range t.fields {
 		f := &t.fields[i]
+		if !f.bits && f.typ.typ().empty(0) {
+			continue // as a base class it takes no bytes, though its type has a size
+		}
 		if f.bits {
 			if f.off < off+max(size, 1) && off < f.off+f.size {
 				bits = append(bits, f.name)
@@ -138,6 +141,14 @@ func (t *Type) fieldAt(off, size int64) (best *field, bits []string) {
 		}
 	}
 	return best, bits
+}
+
+// empty reports whether a class has no values in it. Its size is 1.
+func (t *Type) empty(depth int) bool {
+	if t.Kind != Struct || t.Size != 1 || depth > 64 {
+		return false
+	}
+	return !slices.ContainsFunc(t.fields, func(f field) bool { return f.bits || !f.typ.typ().empty(depth+1) })
 }
 
 // covers reports whether the field holds all of [off, off+size).
