@@ -731,21 +731,22 @@ const (
 	OffsetofHoldCountScript  = 20
 )
 
-// ThreadInfo is struct hd_thread_info, 48 bytes.
+// ThreadInfo is struct hd_thread_info, 64 bytes.
 type ThreadInfo struct {
-	Number    uint32 // offset 0
-	Parent    uint32 // offset 4
-	Nth       uint32 // offset 8
-	Flags     uint32 // offset 12
-	Name      uint64 // offset 16
-	Entry     uint64 // offset 24
-	StackHi   uint64 // offset 32
-	StackSize uint64 // offset 40
+	Number    uint32    // offset 0
+	Parent    uint32    // offset 4
+	Nth       uint32    // offset 8
+	Flags     uint32    // offset 12
+	Name      uint64    // offset 16
+	Entry     uint64    // offset 24
+	StackHi   uint64    // offset 32
+	StackSize uint64    // offset 40
+	Label     [16]uint8 // offset 48
 }
 
 // Size and offsets of ThreadInfo as the C compiler has them.
 const (
-	SizeofThreadInfo            = 48
+	SizeofThreadInfo            = 64
 	OffsetofThreadInfoNumber    = 0
 	OffsetofThreadInfoParent    = 4
 	OffsetofThreadInfoNth       = 8
@@ -754,6 +755,7 @@ const (
 	OffsetofThreadInfoEntry     = 24
 	OffsetofThreadInfoStackHi   = 32
 	OffsetofThreadInfoStackSize = 40
+	OffsetofThreadInfoLabel     = 48
 )
 
 // Local is struct hd_local, 64 bytes.

@@ -155,7 +155,11 @@ func (m *module) frames(offset, back uint64) []Frame {
 		}
 	}
 	if s, ok := m.code.Find(addr); ok {
-		return []Frame{{Func: cxxname.Readable(s.Name), Linkage: s.Name, Offset: offset - s.Addr, Module: m.Path}}
+		f := Frame{Func: cxxname.Readable(s.Name), Linkage: s.Name, Offset: offset - s.Addr, Module: m.Path}
+		if s.Name == cxxname.ThreadEntry {
+			f.Offset = 0 // it only calls the program's function
+		}
+		return []Frame{f}
 	}
 	return []Frame{{Module: m.Path, Offset: offset}}
 }

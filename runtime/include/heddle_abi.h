@@ -642,6 +642,7 @@ struct hd_thread_info {
   uint64_t entry;      // start routine
   uint64_t stack_hi;   // top of its stack, for naming stack objects
   uint64_t stack_size;
+  char label[16];      // the name that the program gave it, zeros: none
 };
 // An object on a stack, and the frame that contains it (runtime/c/core/locals.c).
 struct hd_local {

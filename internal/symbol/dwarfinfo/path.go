@@ -23,7 +23,7 @@ func (p Place) OfName() string {
 	if p.rest != 0 || p.of == nil || p.of.Kind != Struct && p.of.Kind != Union || p.of.Name == "" {
 		return ""
 	}
-	return p.of.Scope + goname.Short(p.of.Name)
+	return cxxname.Short(p.of.Scope + goname.Short(p.of.Name))
 }
 
 // Mutex reports whether the path names a mutex of Pthreads, C11 or C++ as a whole. Each begins with

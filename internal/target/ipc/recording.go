@@ -1,7 +1,10 @@
 package ipc
 
 import (
+	"bytes"
 	"slices"
+	"strings"
+	"unicode"
 	"unsafe"
 
 	"github.com/heddle-dev/heddle/internal/abi"
@@ -322,6 +325,9 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 			ID: trace.ThreadID(th.Number), Parent: trace.ThreadID(int32(th.Parent)), Nth: int(th.Nth),
 			Name: th.Name, Entry: r.prog.Site(th.Entry), Ended: th.Flags&threadEnded != 0,
 		}
+		if th.Number != 0 {
+			thread.Label = label(th.Label[:])
+		}
 		if th.Flags&threadClock != 0 {
 			thread.Label = trace.ClockLabel
 		}
@@ -336,6 +342,21 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 	}
 	tr.Modules = r.prog.Modules() // including those loaded during the execution
 	return tr
+}
+
+// label returns the name that a program gave a thread, apart from the labels of threads that are none.
+func label(name []byte) string {
+	name, _, _ = bytes.Cut(name, []byte{0})
+	s := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, strings.ToValidUTF8(string(name), "?"))
+	if s == trace.ClockLabel || s == trace.TimerLabel {
+		s += " thread"
+	}
+	return s
 }
 
 // freed is a free that is not among the events, and the event before which it happened.

@@ -147,6 +147,7 @@ struct hd_thread {
   // ---- threads: attributes that are stored and returned; no effect
   struct {
     char label[16];
+    bool labelled;         // the label was set for this thread, not inherited
     int policy, priority;  // policy may include SCHED_RESET_ON_FORK
     int nice;
     int death_signal;      // PR_SET_PDEATHSIG

@@ -733,21 +733,22 @@ const (
 	hdOffsetofHoldCountScript  = 20
 )
 
-// hdThreadInfo is struct hd_thread_info, 48 bytes.
+// hdThreadInfo is struct hd_thread_info, 64 bytes.
 type hdThreadInfo struct {
-	Number    uint32 // offset 0
-	Parent    uint32 // offset 4
-	Nth       uint32 // offset 8
-	Flags     uint32 // offset 12
-	Name      uint64 // offset 16
-	Entry     uint64 // offset 24
-	StackHi   uint64 // offset 32
-	StackSize uint64 // offset 40
+	Number    uint32    // offset 0
+	Parent    uint32    // offset 4
+	Nth       uint32    // offset 8
+	Flags     uint32    // offset 12
+	Name      uint64    // offset 16
+	Entry     uint64    // offset 24
+	StackHi   uint64    // offset 32
+	StackSize uint64    // offset 40
+	Label     [16]uint8 // offset 48
 }
 
 // Size and offsets of hdThreadInfo as the C compiler has them.
 const (
-	hdSizeofThreadInfo            = 48
+	hdSizeofThreadInfo            = 64
 	hdOffsetofThreadInfoNumber    = 0
 	hdOffsetofThreadInfoParent    = 4
 	hdOffsetofThreadInfoNth       = 8
@@ -756,6 +757,7 @@ const (
 	hdOffsetofThreadInfoEntry     = 24
 	hdOffsetofThreadInfoStackHi   = 32
 	hdOffsetofThreadInfoStackSize = 40
+	hdOffsetofThreadInfoLabel     = 48
 )
 
 // hdLocal is struct hd_local, 64 bytes.
