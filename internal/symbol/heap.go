@@ -41,7 +41,7 @@ const wrappers = 4
 
 func (o *Objects) newHeapTypes() *heapTypes {
 	h := &heapTypes{blocks: map[int]*blockType{}, number: map[string]int{}}
-	arrays := o.arrays()
+	arrays := o.t.arrays()
 	for i := range o.allocs {
 		if b := o.allocated(&o.allocs[i]); b != nil {
 			b.elements = b.elements || arrays[o.allocs[i].Site]
@@ -78,15 +78,6 @@ func (o *Objects) newHeapTypes() *heapTypes {
 		}
 	}
 	return h
-}
-
-// arrays returns the call sites of operator new[].
-func (o *Objects) arrays() map[trace.Site]bool {
-	out := map[trace.Site]bool{}
-	for _, c := range o.t.CallsTo([]string{"_Znam", "_ZnamRKSt9nothrow_t", "_ZnamSt11align_val_t"}, nil) {
-		out[c.Site] = true
-	}
-	return out
 }
 
 // add notes that a pointer to a block has a type.
@@ -232,15 +223,33 @@ func (h *heapTypes) describe(alloc int, size uint64) string {
 	return ""
 }
 
-// allocated is dwarfinfo.Info.Allocated for a return address.
+// allocation is what Table.allocated returns.
+type allocation struct {
+	dwarfinfo.Allocated
+	wraps, ok bool
+}
+
+// allocated is dwarfinfo.Info.Allocated for a return address. It caches the result, which takes a look into the file.
 func (t *Table) allocated(s trace.Site) (a dwarfinfo.Allocated, wraps, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	m := t.module(s.Module())
-	if m == nil || m.debug == nil || s.Offset() == 0 {
-		return a, false, false
+	found, known := t.allocations[s]
+	if m := t.module(s.Module()); !known && m != nil && m.debug != nil && s.Offset() > 0 {
+		found.Allocated, found.wraps, found.ok = m.debug.Allocated(s.Offset())
 	}
-	return m.debug.Allocated(s.Offset())
+	t.allocations[s] = found
+	return found.Allocated, found.wraps, found.ok
+}
+
+// arrays returns the call sites of operator new[].
+func (t *Table) arrays() map[trace.Site]bool {
+	t.findArrays.Do(func() {
+		t.newArrays = map[trace.Site]bool{}
+		for _, c := range t.CallsTo([]string{"_Znam", "_ZnamRKSt9nothrow_t", "_ZnamSt11align_val_t"}, nil) {
+			t.newArrays[c.Site] = true
+		}
+	})
+	return t.newArrays
 }
 
 // isC reports whether the code at s is C.
