@@ -187,7 +187,7 @@ func (e *Encoder) WriteLocals(locals []Local) error {
 	}
 	for _, l := range locals {
 		e.locals = append(e.locals, &tracepb.Local{
-			Object: uint64(l.Object), Site: uint64(l.Site), Cfa: l.CFA, Sp: l.SP, Event: int64(l.Event),
+			Object: uint64(l.Object), Site: uint64(l.Site), Cfa: l.CFA, Sp: l.SP, Fp: l.FP, Below: uint64(l.Below), Function: uint64(l.Function), Event: int64(l.Event),
 		})
 	}
 	return nil

@@ -455,14 +455,19 @@ type Alloc struct {
 }
 
 // Local is a place in a stack, so that it can be named after the variable that lies there from an
-// event on. Site is the return address in the function that the frame belongs to; CFA and SP are
+// event on. Function is an address in the function that the frame belongs to, 0 if unknown. Site is
+// a return address in it, where it was; if it is in another function, Below is, unless it is in
+// another one, too. CFA and SP are
 // the distances in bytes of the object from the frame's canonical frame address (DWARF 5, 6.4),
-// which is negative, and from the stack pointer in the function's body.
+// which is negative, and from the stack pointer in the function's body. FP is the distance from the
+// frame pointer, if the function has one.
 type Local struct {
-	Object  Object
-	Site    Site
-	CFA, SP int64
-	Event   int // index of the event from which the name is valid
+	Object          Object
+	Site            Site
+	Below, Function Site
+	CFA, SP         int64
+	FP              int64 // 0 if unknown
+	Event           int   // index of the event from which the name is valid
 }
 
 // Type is the type with which an object on the heap of a Go program was allocated, so that places

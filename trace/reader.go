@@ -367,7 +367,7 @@ func (r *Reader) step(dst []Event) ([]Event, error) {
 		}
 	case *tracepb.Record_Ending:
 		for _, l := range k.Ending.Locals {
-			if err = add(r, &r.locals, Local{Object(l.Object), Site(l.Site), l.Cfa, l.Sp, int(l.Event)}, 0); err != nil {
+			if err = add(r, &r.locals, Local{Object(l.Object), Site(l.Site), Site(l.Below), Site(l.Function), l.Cfa, l.Sp, l.Fp, int(l.Event)}, 0); err != nil {
 				return dst, err
 			}
 		}

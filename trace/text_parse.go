@@ -337,10 +337,13 @@ func (p *textParser) alloc(l *textLine) {
 func (p *textParser) local(l *textLine) {
 	v := Local{Object: get(l, "object", parseObject)}
 	l.pairs(map[string]func(word){
-		"site":  func(w word) { v.Site = value(l, w, parseSite) },
-		"cfa":   func(w word) { v.CFA = value(l, w, parseInt) },
-		"sp":    func(w word) { v.SP = value(l, w, parseInt) },
-		"event": func(w word) { v.Event = int(value(l, w, parseInt)) },
+		"site":     func(w word) { v.Site = value(l, w, parseSite) },
+		"cfa":      func(w word) { v.CFA = value(l, w, parseInt) },
+		"sp":       func(w word) { v.SP = value(l, w, parseInt) },
+		"fp":       func(w word) { v.FP = value(l, w, parseInt) },
+		"below":    func(w word) { v.Below = value(l, w, parseSite) },
+		"function": func(w word) { v.Function = value(l, w, parseSite) },
+		"event":    func(w word) { v.Event = int(value(l, w, parseInt)) },
 	})
 	p.t.Locals = append(p.t.Locals, v)
 }

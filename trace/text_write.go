@@ -240,7 +240,17 @@ func writeTablesText(b *bufio.Writer, t *Trace) {
 		b.WriteByte('\n')
 	}
 	for _, l := range t.Locals {
-		fmt.Fprintf(b, "local %s site=%s cfa=%d sp=%d event=%d\n", printObject(l.Object), printSite(l.Site), l.CFA, l.SP, l.Event)
+		fmt.Fprintf(b, "local %s site=%s cfa=%d sp=%d", printObject(l.Object), printSite(l.Site), l.CFA, l.SP)
+		if l.FP != 0 {
+			fmt.Fprintf(b, " fp=%d", l.FP)
+		}
+		if l.Below != 0 {
+			fmt.Fprintf(b, " below=%s", printSite(l.Below))
+		}
+		if l.Function != 0 {
+			fmt.Fprintf(b, " function=%s", printSite(l.Function))
+		}
+		fmt.Fprintf(b, " event=%d\n", l.Event)
 	}
 	if len(t.Types) > 0 {
 		b.WriteByte('\n')

@@ -341,7 +341,7 @@ func (v *validator) locals() error {
 	for i := range v.t.Locals {
 		l := &v.t.Locals[i]
 		place := fmt.Sprintf("local %d", i)
-		if p := first(v.object(l.Object), v.site(l.Site)); p != "" {
+		if p := first(v.object(l.Object), v.site(l.Site), v.site(l.Below), v.site(l.Function)); p != "" {
 			return invalid(place, "%s", p)
 		}
 		if l.Event < last || l.Event > len(v.t.Events) {

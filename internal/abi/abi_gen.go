@@ -737,21 +737,22 @@ const (
 	OffsetofHoldCountScript  = 20
 )
 
-// ThreadInfo is struct hd_thread_info, 48 bytes.
+// ThreadInfo is struct hd_thread_info, 64 bytes.
 type ThreadInfo struct {
-	Number    uint32 // offset 0
-	Parent    uint32 // offset 4
-	Nth       uint32 // offset 8
-	Flags     uint32 // offset 12
-	Name      uint64 // offset 16
-	Entry     uint64 // offset 24
-	StackHi   uint64 // offset 32
-	StackSize uint64 // offset 40
+	Number    uint32    // offset 0
+	Parent    uint32    // offset 4
+	Nth       uint32    // offset 8
+	Flags     uint32    // offset 12
+	Name      uint64    // offset 16
+	Entry     uint64    // offset 24
+	StackHi   uint64    // offset 32
+	StackSize uint64    // offset 40
+	Label     [16]uint8 // offset 48
 }
 
 // Size and offsets of ThreadInfo as the C compiler has them.
 const (
-	SizeofThreadInfo            = 48
+	SizeofThreadInfo            = 64
 	OffsetofThreadInfoNumber    = 0
 	OffsetofThreadInfoParent    = 4
 	OffsetofThreadInfoNth       = 8
@@ -760,25 +761,32 @@ const (
 	OffsetofThreadInfoEntry     = 24
 	OffsetofThreadInfoStackHi   = 32
 	OffsetofThreadInfoStackSize = 40
+	OffsetofThreadInfoLabel     = 48
 )
 
-// Local is struct hd_local, 40 bytes.
+// Local is struct hd_local, 64 bytes.
 type Local struct {
-	Object uint64 // offset 0
-	Pc     uint64 // offset 8
-	Cfa    int64  // offset 16
-	Sp     int64  // offset 24
-	Event  uint64 // offset 32
+	Object   uint64 // offset 0
+	Pc       uint64 // offset 8
+	Below    uint64 // offset 16
+	Function uint64 // offset 24
+	Cfa      int64  // offset 32
+	Sp       int64  // offset 40
+	Fp       int64  // offset 48
+	Event    uint64 // offset 56
 }
 
 // Size and offsets of Local as the C compiler has them.
 const (
-	SizeofLocal         = 40
-	OffsetofLocalObject = 0
-	OffsetofLocalPc     = 8
-	OffsetofLocalCfa    = 16
-	OffsetofLocalSp     = 24
-	OffsetofLocalEvent  = 32
+	SizeofLocal           = 64
+	OffsetofLocalObject   = 0
+	OffsetofLocalPc       = 8
+	OffsetofLocalBelow    = 16
+	OffsetofLocalFunction = 24
+	OffsetofLocalCfa      = 32
+	OffsetofLocalSp       = 40
+	OffsetofLocalFp       = 48
+	OffsetofLocalEvent    = 56
 )
 
 // Type is struct hd_type, 48 bytes.

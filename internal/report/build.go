@@ -302,7 +302,7 @@ func (b *builder) blockTable(v *View) []Block {
 				n := r.Cell.Block
 				seen[n] = true
 				a := &b.tr.Allocs[n]
-				name := b.names.Name(a.Object, 0, a.Event)
+				name := b.names.Name(a.Object, symbol.Block, a.Event)
 				out = append(out, Block{
 					Number: n, Name: name.Base, Detail: name.Detail, Thread: a.Thread,
 					Place: b.places.locate(a.Site, a.Stack).place, Freed: a.Freed,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -122,7 +123,7 @@ func forkOf(t *trace.Trace) int {
 
 // story returns an object's full name and, for memory that is gone, what freed it, or the end of its thread.
 func (b *builder) story(o trace.Object) string {
-	n := b.names.Name(o, 0, len(b.tr.Events))
+	n := b.names.Name(o, symbol.Block, len(b.tr.Events))
 	s := n.Full()
 	if end := b.life[1]; o.Region() == trace.RegionStack && end >= 0 {
 		t := b.tr.Events[end].Thread

@@ -78,10 +78,11 @@ func (b *builder) phrase(i int) phrase {
 		size = e.Size
 	}
 	if e.Op == trace.OpMalloc {
+		size = symbol.Block
 		at++ // the block exists from the next event on
 	}
 	if e.Op == trace.OpFree {
-		size = 0 // the block itself, not what is in it
+		size = symbol.Block // the block itself, not what is in it
 	}
 	name := b.names.Name(e.Object, size, at)
 	spec := ops.Of(e.Op)
@@ -382,7 +383,7 @@ func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name
 	case e.Result == -1: // it did not happen: the execution ended there
 	case b.tr.Header.Target == "go" && isMap(name.Base): // its first bytes are the runtime's
 	case known && e.Flags&trace.FlagPointer != 0:
-		p.sep, p.value = sep, "&"+b.names.Name(trace.Object(e.Value), 0, len(b.tr.Events)).Text
+		p.sep, p.value = sep, "&"+b.names.Name(trace.Object(e.Value), symbol.Block, len(b.tr.Events)).Text
 	case known && e.Size >= 1 && e.Size <= 8:
 		p.sep, p.value = sep, name.Type.Format(e.Value, e.Size)
 		if p.value == "NULL" && b.tr.Header.Target == "go" {

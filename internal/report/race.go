@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -58,7 +59,7 @@ func (b *builder) sides() []Side {
 		name := b.names.Name(a.Object, a.Size, len(b.tr.Events)).Text
 		s.Text = ThreadText(a.Thread) + ": " + race.Text(b.tr, &a) + " " + name
 		if a.Op == trace.OpMalloc {
-			s.Text = ThreadText(a.Thread) + ": " + race.Text(b.tr, &a) + ", " + b.names.Name(a.Object, 0, len(b.tr.Events)).Text
+			s.Text = ThreadText(a.Thread) + ": " + race.Text(b.tr, &a) + ", " + b.names.Name(a.Object, symbol.Block, len(b.tr.Events)).Text
 		} else if s.Event >= 0 {
 			s.Text = ThreadText(a.Thread) + ": " + b.phrase(s.Event).text()
 		}

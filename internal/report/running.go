@@ -66,6 +66,9 @@ func locationOf(frames []symbol.Frame) finding.Location {
 // Object returns the name of an object: a variable, or the allocation of a block.
 func (r *Running) Object(tr *trace.Trace, o trace.Object, size uint32, at int) string {
 	n := r.symbols().Objects(tr).Name(o, size, at)
+	if n.Plain != "" {
+		return fmt.Sprintf("%s (%s)", n.Plain, n.Detail)
+	}
 	if n.Detail != "" { // the block's number is meaningful only in its own trace
 		return fmt.Sprintf("block (%s)%s", n.Detail, n.Suffix)
 	}

@@ -16,7 +16,7 @@ func (t *Table) Local(place trace.Local, size uint32) (Name, bool) {
 		return Name{}, false
 	}
 	// The instruction looked up is in the call that returns to Site.
-	v, in, ok := m.debug.Local(dwarfinfo.StackPlace{PC: place.Site.Offset() - 1, CFA: place.CFA, SP: place.SP, Size: int64(size)})
+	v, in, ok := m.debug.Local(dwarfinfo.StackPlace{PC: place.Site.Offset() - 1, CFA: place.CFA, SP: place.SP, FP: place.FP, Size: int64(size)})
 	if !ok {
 		return Name{}, false
 	}

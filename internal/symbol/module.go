@@ -63,6 +63,9 @@ func (m *module) load() {
 		symbols = append(symbols[:len(symbols):len(symbols)], info.Symbols...)
 	}
 	m.code, m.data = elffile.NewSymtabs(symbols)
+	if entries := threadEntry(main.Path, m.code); len(entries) > 0 {
+		m.code = m.code.With(entries...)
+	}
 	if main.pclntab != nil {
 		for _, s := range symbols {
 			if s.Name == "runtime.types" {

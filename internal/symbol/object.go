@@ -33,6 +33,9 @@ type Name struct {
 	Type   *Type  // type of the value there, or nil if unknown
 	Of     string // type name of the object that Text names: `std::mutex`; may be empty
 	Alloc  int    // index into Trace.Allocs, -1 if it is not a heap block
+	// Plain is Text without the block's number, which means nothing in another trace. Empty for what is named by its
+	// block alone, and for what lies outside of blocks.
+	Plain string
 }
 
 // Full returns the name with its origin or type: `block #3 (malloc at file.c:12, 24 bytes)+8`,
@@ -43,6 +46,9 @@ func (n Name) Full() string {
 	}
 	if n.Detail == "" {
 		return n.Text
+	}
+	if n.Plain != "" {
+		return fmt.Sprintf("%s in block #%d (%s)", n.Text, n.Alloc+1, n.Detail)
 	}
 	return n.Base + " (" + n.Detail + ")" + n.Suffix
 }
@@ -61,6 +67,7 @@ type Objects struct {
 	locals map[trace.Object][]trace.Local // by object, in order of Event
 	golang bool
 	types  goTypes
+	heap   *heapTypes // nil until it is asked for
 
 	tried []string // trace.Header.TryLock
 
@@ -107,14 +114,20 @@ func (t *Table) Objects(tr *trace.Trace) *Objects {
 	return &Objects{t: t, tried: tr.Header.TryLock, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, events: tr.Events, blocks: newBlockIndex(blocks), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}}
 }
 
+// Block is the size that stands for the heap block that an address is the beginning of, not for what lies there.
+const Block = ^uint32(0)
+
 // Name names the size bytes at obj (0 for locks and other things whose extent is not
-// known) as they were when event number at happened: the same heap address belongs to
+// known, or Block) as they were when event number at happened: the same heap address belongs to
 // different blocks at different times.
 func (o *Objects) Name(obj trace.Object, size uint32, at int) Name {
 	alloc := o.Block(obj, at)
 	local, isLocal := o.local(obj, at)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if size == Block && alloc < 0 {
+		size = 0
+	}
 	key, told := objectKey{o: obj, size: size, alloc: alloc, local: local}, -1
 	if isLocal {
 		if at != local.Event {
@@ -124,7 +137,7 @@ func (o *Objects) Name(obj trace.Object, size uint32, at int) Name {
 		case at == local.Event, told == local.Event,
 			// The thread has been in one call since.
 			told > at && at > local.Event && o.running(trace.ThreadID(obj.Index()), local.Event) == told:
-			told, key.site = exactly, local.Site
+			told, key.site = exactly, o.position(local)
 		case told >= 0:
 			key.site, key.stack = o.events[told].Site, o.events[told].Stack
 		}
@@ -206,7 +219,7 @@ func (o *Objects) localName(l trace.Local, size uint32, told int) (Name, bool) {
 func (o *Objects) positions(l trace.Local, told int) (at []trace.Site) {
 	switch {
 	case told == exactly:
-		return []trace.Site{l.Site}
+		return []trace.Site{o.position(l)}
 	case told >= 0:
 		e := &o.events[told]
 		calls := []trace.Site{e.Site}
@@ -214,7 +227,7 @@ func (o *Objects) positions(l trace.Local, told int) (at []trace.Site) {
 			calls = append(calls, o.stacks[e.Stack]...)
 		}
 		for _, s := range calls {
-			if o.t.sameFunction(s, l.Site) {
+			if o.t.sameFunction(s, function(l)) {
 				at = append(at, s)
 			}
 		}
@@ -223,7 +236,7 @@ func (o *Objects) positions(l trace.Local, told int) (at []trace.Site) {
 		}
 	}
 	for _, site := range o.sites(l) {
-		if o.t.sameFunction(site, l.Site) {
+		if o.t.sameFunction(site, function(l)) {
 			at = append(at, site)
 		}
 	}
@@ -233,6 +246,27 @@ func (o *Objects) positions(l trace.Local, told int) (at []trace.Site) {
 	return at
 }
 
+// position returns where the function of a frame was when the local was recorded, 0 if that is not known.
+func (o *Objects) position(l trace.Local) trace.Site {
+	if l.Function == 0 {
+		return l.Site // of a trace that an older version recorded
+	}
+	for _, s := range []trace.Site{l.Site, l.Below} {
+		if o.t.sameFunction(s, l.Function) {
+			return s
+		}
+	}
+	return 0
+}
+
+// function returns an address in the function of a frame.
+func function(l trace.Local) trace.Site {
+	if l.Function == 0 {
+		return l.Site
+	}
+	return l.Function
+}
+
 // sites returns where the threads were that used the place of a frame.
 func (o *Objects) sites(l trace.Local) []trace.Site {
 	if o.seen == nil {
@@ -240,8 +274,8 @@ func (o *Objects) sites(l trace.Local) []trace.Site {
 	}
 	if _, known := o.seen[frameOf(l)]; !known {
 		for _, other := range o.locals[l.Object] {
-			if f := frameOf(other); !slices.Contains(o.seen[f], other.Site) {
-				o.seen[f] = append(o.seen[f], other.Site)
+			if f, at := frameOf(other), o.position(other); !slices.Contains(o.seen[f], at) {
+				o.seen[f] = append(o.seen[f], at)
 			}
 		}
 	}
@@ -264,7 +298,7 @@ func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
 	case obj == 0:
 		return newName("", "")
 	case alloc >= 0:
-		return o.blockName(obj, alloc)
+		return o.blockName(obj, size, alloc)
 	}
 	if kind, fd, ok := obj.Channel(); ok {
 		text := fmt.Sprintf("%s fd %d", kind, fd)
@@ -301,13 +335,22 @@ func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
 }
 
 // blockName names a place in heap block number alloc.
-func (o *Objects) blockName(obj trace.Object, alloc int) Name {
+func (o *Objects) blockName(obj trace.Object, size uint32, alloc int) Name {
 	a := &o.allocs[alloc]
 	suffix := ""
 	if off := uint64(obj - a.Object); off > 0 {
 		suffix = fmt.Sprintf("+%d", off)
 	}
 	n := newName(fmt.Sprintf("block #%d", alloc+1), suffix)
+	if o.heap == nil {
+		o.heap = o.newHeapTypes()
+	}
+	off := uint64(obj - a.Object)
+	if whole := off == 0 && (size == Block || uint64(size) == a.Size && size > 8); !whole {
+		if in, ok := o.heap.name(a, alloc, int64(off), size); ok {
+			n = in
+		}
+	}
 	n.Alloc = alloc
 	f := o.allocator(a)
 	n.File, n.Line = f.File, f.Line
@@ -316,6 +359,9 @@ func (o *Objects) blockName(obj trace.Object, alloc int) Name {
 		where = " at " + f.Place()
 	}
 	n.Detail = fmt.Sprintf("malloc%s, %d bytes", where, a.Size)
+	if what := o.heap.describe(alloc, a.Size); what != "" {
+		n.Detail = what + ", " + n.Detail
+	}
 	return n
 }
 

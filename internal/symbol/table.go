@@ -30,6 +30,10 @@ type Table struct {
 	mods  []*module
 	calls map[trace.Site][]Frame
 	exact map[trace.Site][]Frame
+
+	allocations map[trace.Site]allocation
+	findArrays  sync.Once
+	newArrays   map[trace.Site]bool
 }
 
 // New returns a table for modules; sites and objects refer to them by index. It opens no file.
@@ -38,6 +42,8 @@ func New(modules []trace.Module, opt Options) *Table {
 		mods:  make([]*module, len(modules)),
 		calls: map[trace.Site][]Frame{},
 		exact: map[trace.Site][]Frame{},
+
+		allocations: map[trace.Site]allocation{},
 	}
 	for i, m := range modules {
 		t.mods[i] = &module{Module: m, opt: opt}
@@ -155,7 +161,11 @@ func (m *module) frames(offset, back uint64) []Frame {
 		}
 	}
 	if s, ok := m.code.Find(addr); ok {
-		return []Frame{{Func: cxxname.Readable(s.Name), Linkage: s.Name, Offset: offset - s.Addr, Module: m.Path}}
+		f := Frame{Func: cxxname.Readable(s.Name), Linkage: s.Name, Offset: offset - s.Addr, Module: m.Path}
+		if s.Name == cxxname.ThreadEntry {
+			f.Offset = 0 // it only calls the program's function
+		}
+		return []Frame{f}
 	}
 	return []Frame{{Module: m.Path, Offset: offset}}
 }

@@ -645,13 +645,17 @@ struct hd_thread_info {
   uint64_t entry;      // start routine
   uint64_t stack_hi;   // top of its stack, for naming stack objects
   uint64_t stack_size;
+  char label[16];      // the name that the program gave it, zeros: none
 };
 // An object on a stack, and the frame that contains it (runtime/c/core/locals.c).
 struct hd_local {
   uint64_t object;
-  uint64_t pc;         // position of the frame's function: a return address
+  uint64_t pc;         // position of the frame's function, unless the call that it is in is of a function without access hooks: a return address
+  uint64_t below;      // the word just below sp, its position in that case, unless it has moved its stack pointer
+  uint64_t function;   // an address in the function
   int64_t cfa;         // object - the frame's canonical frame address
   int64_t sp;          // object - the stack pointer in the function's body
+  int64_t fp;          // object - the frame pointer that the function's code had at its beginning
   uint64_t event;      // number of events of the execution sent before it
 };
 // The type with which a heap object of a Go program was allocated.

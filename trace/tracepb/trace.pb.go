@@ -1106,6 +1106,9 @@ type Local struct {
 	Cfa           int64                  `protobuf:"zigzag64,3,opt,name=cfa,proto3" json:"cfa,omitempty"`
 	Sp            int64                  `protobuf:"zigzag64,4,opt,name=sp,proto3" json:"sp,omitempty"`
 	Event         int64                  `protobuf:"zigzag64,5,opt,name=event,proto3" json:"event,omitempty"`
+	Fp            int64                  `protobuf:"zigzag64,6,opt,name=fp,proto3" json:"fp,omitempty"`
+	Below         uint64                 `protobuf:"varint,7,opt,name=below,proto3" json:"below,omitempty"`
+	Function      uint64                 `protobuf:"varint,8,opt,name=function,proto3" json:"function,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1171,6 +1174,27 @@ func (x *Local) GetSp() int64 {
 func (x *Local) GetEvent() int64 {
 	if x != nil {
 		return x.Event
+	}
+	return 0
+}
+
+func (x *Local) GetFp() int64 {
+	if x != nil {
+		return x.Fp
+	}
+	return 0
+}
+
+func (x *Local) GetBelow() uint64 {
+	if x != nil {
+		return x.Below
+	}
+	return 0
+}
+
+func (x *Local) GetFunction() uint64 {
+	if x != nil {
+		return x.Function
 	}
 	return 0
 }
@@ -2060,13 +2084,16 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x05freed\x18\a \x01(\x12R\x05freed\"2\n" +
 	"\x04Free\x12\x14\n" +
 	"\x05alloc\x18\x01 \x01(\x04R\x05alloc\x12\x14\n" +
-	"\x05event\x18\x02 \x01(\x12R\x05event\"k\n" +
+	"\x05event\x18\x02 \x01(\x12R\x05event\"\xad\x01\n" +
 	"\x05Local\x12\x16\n" +
 	"\x06object\x18\x01 \x01(\x04R\x06object\x12\x12\n" +
 	"\x04site\x18\x02 \x01(\x04R\x04site\x12\x10\n" +
 	"\x03cfa\x18\x03 \x01(\x12R\x03cfa\x12\x0e\n" +
 	"\x02sp\x18\x04 \x01(\x12R\x02sp\x12\x14\n" +
-	"\x05event\x18\x05 \x01(\x12R\x05event\"\xa8\x01\n" +
+	"\x05event\x18\x05 \x01(\x12R\x05event\x12\x0e\n" +
+	"\x02fp\x18\x06 \x01(\x12R\x02fp\x12\x14\n" +
+	"\x05below\x18\a \x01(\x04R\x05below\x12\x1a\n" +
+	"\bfunction\x18\b \x01(\x04R\bfunction\"\xa8\x01\n" +
 	"\x04Type\x12\x16\n" +
 	"\x06object\x18\x01 \x01(\x04R\x06object\x12\x12\n" +
 	"\x04size\x18\x02 \x01(\x04R\x04size\x12\x12\n" +

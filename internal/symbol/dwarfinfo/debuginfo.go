@@ -28,7 +28,8 @@ type Info struct {
 	classes map[string]dieRef
 	goTypes map[uint64]dieRef // by address of the type descriptor, see attrGoRuntimeType
 
-	modulePath string
+	modulePath   string
+	basePointers map[uint64]bool // by function, see unit.basePointer
 	// Of what is in a file of its own: see split.go and typeunit.go. root and part are nil
 	// for the module itself, which has the rest.
 	root       *Info
@@ -57,7 +58,7 @@ type unitRange struct {
 func New(im *Sections, main *elffile.File, alt *Sections) *Info {
 	d := newDebug(im, im.Data, main.InText)
 	d.modulePath = main.Path
-	d.classes, d.signatures = map[string]dieRef{}, map[uint64]dieRef{}
+	d.basePointers, d.classes, d.signatures = map[uint64]bool{}, map[string]dieRef{}, map[uint64]dieRef{}
 	for sig, off := range im.signatures {
 		d.addSignature(sig, dieRef{d, off})
 	}

@@ -77,7 +77,7 @@ func (n dieName) display() string {
 	if n.linkage != "" {
 		return cxxname.Readable(n.linkage)
 	}
-	return n.scope + n.name
+	return cxxname.Short(n.scope + n.name)
 }
 
 func (n dieName) linker() string {

@@ -41,6 +41,8 @@ func (f Frame) Place() string {
 		return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 	case f.File != "":
 		return filepath.Base(f.File)
+	case f.Func != "" && f.Offset == 0:
+		return f.Func
 	case f.Func != "":
 		return fmt.Sprintf("%s+%#x", f.Func, f.Offset)
 	case f.Module != "":

@@ -1,13 +1,18 @@
 package dwarfinfo
 
 import (
+	"bytes"
 	"debug/dwarf"
+
+	"github.com/heddle-dev/heddle/internal/symbol/elffile"
 )
 
 // DWARF expression operations of frame bases and of variables in a frame.
 const (
+	opReg0         = 0x50 // rax
 	opReg6         = 0x56 // rbp
 	opReg7         = 0x57 // rsp
+	opBreg3        = 0x73 // rbx
 	opBreg6        = 0x76
 	opBreg7        = 0x77
 	opFbreg        = 0x91
@@ -15,11 +20,12 @@ const (
 )
 
 // Place in a stack that a variable may lie in: the frame of the function whose code runs at PC,
-// and the first of Size bytes, from the frame's CFA and from the stack pointer of its body.
+// and the first of Size bytes, from the frame's CFA and from the stack pointer and the frame pointer
+// of its body. FP is 0 if it is not known.
 type StackPlace struct {
-	PC      uint64
-	CFA, SP int64
-	Size    int64
+	PC          uint64
+	CFA, SP, FP int64
+	Size        int64
 }
 
 // Local finds the variable of a frame, or of a function inlined into it, that holds the bytes of
@@ -35,7 +41,7 @@ func (d *Info) Local(at StackPlace) (v Variable, in Place, ok bool) {
 	if len(chain) == 0 {
 		return v, in, false
 	}
-	f := frame{u: u, pc: at.PC, cfa: at.CFA, sp: at.SP, size: at.Size}
+	f := frame{u: u, pc: at.PC, entry: chain[0].ranges[0][0], cfa: at.CFA, sp: at.SP, fp: at.FP, size: at.Size}
 	e, rd := u.d.entryAt(chain[0].off)
 	if e == nil {
 		return v, in, false
@@ -44,7 +50,7 @@ func (d *Info) Local(at StackPlace) (v Variable, in Place, ok bool) {
 	if !f.setBase(base) {
 		return v, in, false
 	}
-	f.search(rd, e, chain[0].off, 0)
+	f.search(rd, e, chain[0].off, 0, f.variable)
 	if f.found == 0 || f.ambiguous {
 		return v, in, false
 	}
@@ -75,7 +81,9 @@ func (d *Info) SameFunction(a, b uint64) bool {
 type frame struct {
 	u       *unit
 	pc      uint64
+	entry   uint64
 	cfa, sp int64 // of the first byte, from the frame's CFA and from the stack pointer of its body
+	fp      int64 // and from its frame pointer; 0 if it is not known
 	size    int64
 	base    int64 // of the first byte, from what DW_OP_fbreg counts from
 	based   bool
@@ -96,8 +104,8 @@ func (f *frame) setBase(expr []byte) bool {
 	switch expr[0] {
 	case opCallFrameCFA:
 		f.base = f.cfa
-	case opReg6: // the frame pointer, saved just below the return address
-		f.base = f.cfa + 16
+	case opReg6:
+		f.base, f.based = f.fp, f.hasFP()
 	case opReg7:
 		f.base = f.sp
 	default:
@@ -108,7 +116,7 @@ func (f *frame) setBase(expr []byte) bool {
 
 // search looks through the children of e, which rd has just read. Inner scopes hide outer
 // ones: a compiler lets variables of scopes that are not active at once share a place.
-func (f *frame) search(rd *dwarf.Reader, e *dwarf.Entry, fn dwarf.Offset, depth int) {
+func (f *frame) search(rd *dwarf.Reader, e *dwarf.Entry, fn dwarf.Offset, depth int, variable func(v *dwarf.Entry, fn dwarf.Offset, depth int)) {
 	if depth > maxDepth {
 		rd.SkipChildren()
 		return
@@ -116,14 +124,14 @@ func (f *frame) search(rd *dwarf.Reader, e *dwarf.Entry, fn dwarf.Offset, depth 
 	eachChild(rd, e, func(c *dwarf.Entry) bool {
 		switch c.Tag {
 		case dwarf.TagVariable, dwarf.TagFormalParameter:
-			f.variable(c, fn, depth)
+			variable(c, fn, depth)
 		case dwarf.TagLexDwarfBlock, dwarf.TagInlinedSubroutine:
 			if f.active(c) {
 				inner := fn
 				if c.Tag == dwarf.TagInlinedSubroutine {
 					inner = c.Offset
 				}
-				f.search(rd, c, inner, depth+1)
+				f.search(rd, c, inner, depth+1, variable)
 				return true
 			}
 		}
@@ -148,11 +156,7 @@ func (f *frame) active(e *dwarf.Entry) bool {
 
 // variable adds a variable's entry if it holds the bytes.
 func (f *frame) variable(e *dwarf.Entry, fn dwarf.Offset, depth int) {
-	expr, ok := e.Val(dwarf.AttrLocation).([]byte) // a list of locations does not say which one applies at an address
-	if !ok {
-		return
-	}
-	from, ok := f.from(expr)
+	from, ok := f.located(e)
 	if !ok || from < 0 {
 		return
 	}
@@ -169,6 +173,32 @@ func (f *frame) variable(e *dwarf.Entry, fn dwarf.Offset, depth int) {
 	}
 }
 
+// located returns the offset of the bytes from the place of a variable. Where the variable has several
+// locations, it is in memory at the one that holds for pc, or, if that is a register or a value, at the
+// only place that it ever has: an optimizer may keep a copy of a variable that others have the address of.
+func (f *frame) located(e *dwarf.Entry) (from int64, ok bool) {
+	if expr, single := e.Val(dwarf.AttrLocation).([]byte); single {
+		return f.from(expr)
+	}
+	agree := true
+	for _, l := range f.u.locationList(e) {
+		at, memory := f.from(l.expr)
+		if !memory {
+			continue
+		}
+		if l.lo <= f.pc && f.pc < l.hi {
+			return at, true
+		}
+		agree = agree && (!ok || at == from)
+		from, ok = at, true
+	}
+	return from, ok && agree
+}
+
+// hasFP reports whether fp is the distance from the function's frame pointer. A frame pointer points into the
+// frame; a function that does not use one leaves that of a caller in the register, or any other value.
+func (f *frame) hasFP() bool { return f.fp != 0 && f.fp >= f.cfa+16 && f.fp <= f.sp }
+
 // from returns the offset of the bytes from the place that a location describes.
 func (f *frame) from(expr []byte) (int64, bool) {
 	if len(expr) < 2 {
@@ -181,8 +211,10 @@ func (f *frame) from(expr []byte) (int64, bool) {
 	switch expr[0] {
 	case opFbreg:
 		return f.base - n, f.based
+	case opBreg3:
+		return f.sp - n, f.u.basePointer(f.entry)
 	case opBreg6:
-		return f.cfa + 16 - n, true
+		return f.fp - n, f.hasFP()
 	case opBreg7:
 		return f.sp - n, true
 	}
@@ -201,4 +233,18 @@ func sleb(b []byte) (v int64, n int) {
 		}
 	}
 	return 0, 0
+}
+
+// basePointer reports whether the function that begins at entry copies its stack pointer to rbx: clang reaches the
+// variables of a frame from there that has both a stricter alignment and a size known only at run time.
+func (u *unit) basePointer(entry uint64) bool {
+	top := u.d.top()
+	known, ok := top.basePointers[entry]
+	if !ok {
+		const prologue = 64
+		code := elffile.CodeAt(top.modulePath, entry, prologue)
+		known = bytes.Contains(code, []byte{0x48, 0x89, 0xe3}) // mov %rsp, %rbx
+		top.basePointers[entry] = known
+	}
+	return known
 }

@@ -23,7 +23,7 @@ func (p Place) OfName() string {
 	if p.rest != 0 || p.of == nil || p.of.Kind != Struct && p.of.Kind != Union || p.of.Name == "" {
 		return ""
 	}
-	return p.of.Scope + goname.Short(p.of.Name)
+	return cxxname.Short(p.of.Scope + goname.Short(p.of.Name))
 }
 
 // Mutex reports whether the path names a mutex of Pthreads, C11 or C++ as a whole. Each begins with
@@ -98,6 +98,9 @@ func (t *Type) descendField(off, size int64, p *Place, hidden bool, depth int) {
 	inner := f.typ.typ()
 	switch {
 	case hidden, f.base, f.name == "":
+	case t.closure: // gcc writes __x for a captured x
+		p.path += "." + strings.TrimPrefix(f.name, "__")
+		p.rest, p.of = off-f.off, inner
 	case !cxxname.Reserved(f.name):
 		p.path += "." + f.name
 		p.rest, p.of = off-f.off, inner
@@ -112,6 +115,9 @@ func (t *Type) descendField(off, size int64, p *Place, hidden bool, depth int) {
 func (t *Type) fieldAt(off, size int64) (best *field, bits []string) {
 	for i := range t.fields {
 		f := &t.fields[i]
+		if !f.bits && f.typ.typ().empty(0) {
+			continue // as a base class it takes no bytes, though its type has a size
+		}
 		if f.bits {
 			if f.off < off+max(size, 1) && off < f.off+f.size {
 				bits = append(bits, f.name)
@@ -129,11 +135,20 @@ func (t *Type) fieldAt(off, size int64) (best *field, bits []string) {
 		}
 		// The members of a union overlap: the one that fits the access exactly is
 		// most likely what the program meant.
-		if best == nil || best.bits || t.Kind == Union && size > 0 && f.fits(off, size) && !best.fits(off, size) {
+		// A member may lie in the padding at the end of a base class.
+		if best == nil || best.bits || best.base || t.Kind == Union && size > 0 && f.fits(off, size) && !best.fits(off, size) {
 			best = f
 		}
 	}
 	return best, bits
+}
+
+// empty reports whether a class has no values in it. Its size is 1.
+func (t *Type) empty(depth int) bool {
+	if t.Kind != Struct || t.Size != 1 || depth > 64 {
+		return false
+	}
+	return !slices.ContainsFunc(t.fields, func(f field) bool { return f.bits || !f.typ.typ().empty(depth+1) })
 }
 
 // covers reports whether the field holds all of [off, off+size).

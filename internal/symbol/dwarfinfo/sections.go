@@ -18,8 +18,11 @@ type Sections struct {
 	ranges []byte // .debug_ranges, for split units
 	types  []byte // .debug_types, and for it
 	abbrev []byte // .debug_abbrev
-	// What the headers of .debug_info say: ids of skeletons by their entry, and types by
+	// .debug_loc and .debug_loclists, for variables that are not always at one place.
+	loc, loclists []byte
+	// What the headers of .debug_info say: versions and ids of skeletons by their entry, and types by
 	// signature.
+	versions   map[dwarf.Offset]int
 	unitIDs    map[dwarf.Offset]uint64
 	signatures map[uint64]dwarf.Offset
 }
@@ -38,8 +41,10 @@ func ReadSections(path string, e *elf.File) *Sections {
 		s.abbrev = elffile.Section(e, ".debug_abbrev")
 	}
 	headers := unitHeaders(elffile.Section(e, ".debug_info"))
-	s.signatures, s.unitIDs = typeSignatures(headers), map[dwarf.Offset]uint64{}
+	s.loc, s.loclists = elffile.Section(e, ".debug_loc"), elffile.Section(e, ".debug_loclists")
+	s.signatures, s.unitIDs, s.versions = typeSignatures(headers), map[dwarf.Offset]uint64{}, map[dwarf.Offset]int{}
 	for _, h := range headers {
+		s.versions[h.entry] = h.version
 		if h.kind == unitSkeleton {
 			s.unitIDs[h.entry] = h.id
 		}

@@ -210,62 +210,34 @@ func (u *unit) newRanges(b []byte, off int64, base uint64) (out [][2]uint64) {
 	if off > int64(len(b)) {
 		return nil
 	}
-	b = b[off:]
-	number := func() uint64 {
-		v, n := binary.Uvarint(b)
-		if n <= 0 {
-			b = nil
-			return 0
-		}
-		b = b[n:]
-		return v
-	}
-	address := func() (v uint64) {
-		if len(b) < 8 {
-			b = nil
-			return 0
-		}
-		v = binary.LittleEndian.Uint64(b)
-		b = b[8:]
-		return v
-	}
-	indexed := func() uint64 {
-		at := number()
-		if at > 1<<40 || u.addrBase < 0 || uint64(u.addrBase)+8*at+8 > uint64(len(u.d.im.addr)) {
-			b = nil
-			return 0
-		}
-		return binary.LittleEndian.Uint64(u.d.im.addr[uint64(u.addrBase)+8*at:])
-	}
-	for len(b) > 0 {
-		op := b[0]
-		b = b[1:]
+	r := listReader{u: u, b: b[off:]}
+	for len(r.b) > 0 {
 		var lo, hi uint64
-		switch op { // DW_RLE_*
+		switch r.byte() { // DW_RLE_*
 		case 0:
 			return out
 		case 1: // base_addressx
-			base = indexed()
+			base = r.indexed()
 			continue
 		case 2: // startx_endx
-			lo, hi = indexed(), indexed()
+			lo, hi = r.indexed(), r.indexed()
 		case 3: // startx_length
-			lo = indexed()
-			hi = lo + number()
+			lo = r.indexed()
+			hi = lo + r.number()
 		case 4: // offset_pair
-			lo, hi = base+number(), base+number()
+			lo, hi = base+r.number(), base+r.number()
 		case 5: // base_address
-			base = address()
+			base = r.address()
 			continue
 		case 6: // start_end
-			lo, hi = address(), address()
+			lo, hi = r.address(), r.address()
 		case 7: // start_length
-			lo = address()
-			hi = lo + number()
+			lo = r.address()
+			hi = lo + r.number()
 		default:
 			return out
 		}
-		if b != nil {
+		if r.b != nil {
 			out = append(out, [2]uint64{lo, hi})
 		}
 	}

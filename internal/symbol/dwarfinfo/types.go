@@ -3,7 +3,10 @@ package dwarfinfo
 import (
 	"debug/dwarf"
 	"encoding/binary"
+	"slices"
 	"strings"
+
+	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
 )
 
 // Kind classifies a type.
@@ -40,7 +43,9 @@ type Type struct {
 	Scope    string   // namespaces of Name: `std::`
 	Size     int64    // bytes; -1 if unknown
 	fields   []field
-	elem     dieRef
+	elem     dieRef  // of an array, or of what a pointer points to
+	closure  bool    // the class of a lambda expression
+	param    dieRef  // of a class with room for an object: the object's type
 	counts   []int64 // of an array: elements per dimension, -1 where open
 	stride   int64   // bytes between elements, 0: the element's size
 	names    map[int64]string
@@ -105,6 +110,7 @@ func (r dieRef) readType() *Type {
 		t.Encoding = encodingOf(enc)
 	case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType, dwarf.TagPtrToMemberType:
 		t.Kind = Pointer
+		t.elem, _ = d.ref(e, dwarf.AttrType)
 		if t.Size < 0 {
 			t.Size = int64(rd.AddressSize())
 		}
@@ -139,6 +145,12 @@ func (r dieRef) readType() *Type {
 			if f, ok := d.field(c); ok {
 				t.fields = append(t.fields, f)
 			}
+			if c.Tag == dwarf.TagTemplateTypeParameter && room(t.Name) {
+				t.param, _ = d.ref(c, dwarf.AttrType)
+			}
+			if c.Tag == dwarf.TagSubprogram && (t.Name == "" || strings.Contains(t.Name, "<lambda")) && d.text(c, dwarf.AttrName) == "operator()" {
+				t.closure = true
+			}
 			return false
 		})
 	case dwarf.TagArrayType:
@@ -160,6 +172,46 @@ func (r dieRef) readType() *Type {
 		return Opaque
 	}
 	return t
+}
+
+// Pointee returns what a pointer points to: Opaque if that is not known, and for void.
+func (t *Type) Pointee() *Type {
+	if t.Kind != Pointer {
+		return Opaque
+	}
+	return t.elem.typ()
+}
+
+// Stored returns the type of the value that a node of a container, or the block that std::make_shared allocates, has
+// room for, and where in it. It returns nil for other types.
+func (t *Type) Stored() (value *Type, at int64) { return t.stored(0) }
+
+func (t *Type) stored(depth int) (*Type, int64) {
+	if t.param.d != nil {
+		return t.param.typ(), 0
+	}
+	for i := range t.fields {
+		if f := &t.fields[i]; depth < 4 && !f.bits && (f.base || cxxname.Reserved(f.name)) {
+			if v, at := f.typ.typ().stored(depth + 1); v != nil {
+				return v, f.off + at
+			}
+		}
+	}
+	return nil, 0
+}
+
+// room reports whether a class is libstdc++'s for memory in which an object of another type begins and ends its life.
+func room(class string) bool {
+	return strings.HasPrefix(class, "__aligned_buffer<") || strings.HasPrefix(class, "__aligned_membuf<")
+}
+
+// OpenEnded reports whether the type's last member is an array that goes on after the type's size.
+func (t *Type) OpenEnded() bool {
+	if t.Kind != Struct || len(t.fields) == 0 {
+		return false
+	}
+	last := t.fields[len(t.fields)-1].typ.typ()
+	return last.Kind == Array && (last.Size <= 0 || slices.Equal(last.counts, []int64{1}))
 }
 
 // complete finds the description of a class that r only names.

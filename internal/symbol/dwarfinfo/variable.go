@@ -140,7 +140,7 @@ func (v variable) describe() (string, dieName) {
 			return fn + "::" + n.name, n
 		}
 	}
-	return v.scope + n.name, n
+	return cxxname.Short(v.scope + n.name), n
 }
 
 // Variable is a variable as in its declaration.

@@ -79,6 +79,18 @@ func (t Symtab) ordered() Symtab {
 	return out
 }
 
+// Gap returns the distance from addr to the next symbol, at most limit.
+func (t Symtab) Gap(addr, limit uint64) uint64 {
+	i := sort.Search(len(t), func(i int) bool { return t[i].Addr > addr })
+	if i < len(t) {
+		return min(limit, t[i].Addr-addr)
+	}
+	return limit
+}
+
+// With returns the table with further symbols.
+func (t Symtab) With(more ...Symbol) Symtab { return append(slices.Clone(t), more...).ordered() }
+
 // Find returns the symbol that contains addr. A symbol without a size extends to the next one.
 func (t Symtab) Find(addr uint64) (Symbol, bool) {
 	i := sort.Search(len(t), func(i int) bool { return t[i].Addr > addr }) - 1

@@ -1,7 +1,10 @@
 package ipc
 
 import (
+	"bytes"
 	"slices"
+	"strings"
+	"unicode"
 	"unsafe"
 
 	"github.com/heddle-dev/heddle/internal/abi"
@@ -157,7 +160,7 @@ func (r *recording) placed(by trace.ThreadID) {
 	for len(r.waiting) > 0 && r.waiting[0].Event <= r.sent {
 		l := &r.waiting[0]
 		r.locals = append(r.locals, trace.Local{
-			Object: r.prog.Object(l.Object, &r.who, by), Site: r.prog.Site(l.Pc), CFA: l.Cfa, SP: l.Sp, Event: len(r.events),
+			Object: r.prog.Object(l.Object, &r.who, by), Site: r.prog.Site(l.Pc), Below: r.prog.Site(l.Below), Function: r.prog.Site(l.Function), CFA: l.Cfa, SP: l.Sp, FP: l.Fp, Event: len(r.events),
 		})
 		r.waiting = r.waiting[1:]
 	}
@@ -304,7 +307,7 @@ func (r *recording) showWatcher(ev *trace.Event, extra bool) {
 func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 	for _, l := range r.waiting { // of the memory that the execution ends at
 		r.locals = append(r.locals, trace.Local{
-			Object: r.prog.Object(l.Object, &r.who, e.Thread), Site: r.prog.Site(l.Pc), CFA: l.Cfa, SP: l.Sp, Event: len(r.events),
+			Object: r.prog.Object(l.Object, &r.who, e.Thread), Site: r.prog.Site(l.Pc), Below: r.prog.Site(l.Below), Function: r.prog.Site(l.Function), CFA: l.Cfa, SP: l.Sp, FP: l.Fp, Event: len(r.events),
 		})
 	}
 	r.waiting = nil
@@ -330,6 +333,9 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 			ID: trace.ThreadID(th.Number), Parent: trace.ThreadID(int32(th.Parent)), Nth: int(th.Nth),
 			Name: th.Name, Entry: r.prog.Site(th.Entry), Ended: th.Flags&threadEnded != 0,
 		}
+		if th.Number != 0 {
+			thread.Label = label(th.Label[:])
+		}
 		if th.Flags&threadClock != 0 {
 			thread.Label = trace.ClockLabel
 		}
@@ -344,6 +350,21 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 	}
 	tr.Modules = r.prog.Modules() // including those loaded during the execution
 	return tr
+}
+
+// label returns the name that a program gave a thread, apart from the labels of threads that are none.
+func label(name []byte) string {
+	name, _, _ = bytes.Cut(name, []byte{0})
+	s := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, strings.ToValidUTF8(string(name), "?"))
+	if s == trace.ClockLabel || s == trace.TimerLabel {
+		s += " thread"
+	}
+	return s
 }
 
 // freed is a free that is not among the events, and the event before which it happened.

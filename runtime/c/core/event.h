@@ -18,7 +18,7 @@ uint64_t hd_content(uint16_t op, uint64_t addr, uint32_t size, uint64_t *aux);
 bool hd_event_copies(const struct hd_thread *t, uint64_t size, uint16_t op); // t's next access may be the read of a struct's copy, whose write is open
 void hd_event_forget(void);                   // drops the last write without reading it back
 void hd_locals_begin(void);
-void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event);
+void hd_local(const struct hd_thread *t, uint64_t pc, uint64_t obj, uint64_t event); // pc: of what t does
 void hd_local_left(const struct hd_thread *u, uint64_t obj, uint64_t event); // obj lies in a frame that u has left
 void hd_signature_reset(void);
 void hd_signature(struct hd_thread *t);

@@ -1,12 +1,16 @@
 // locals.c: finds the frames that contain objects on stacks. The controller names the objects by
 // the function's variables (internal/symbol/local.go).
 //
-// For each frame, the access hooks record the function's call site and its stack pointer after
-// the prologue. The canonical frame address lies just above the slot with the return address.
+// For each frame, the access hooks record the function's call site, and its stack pointer and frame
+// pointer after the prologue. The canonical frame address lies just above the slot with the return address.
 // The runtime searches for that slot from the caller's frame down: only what the caller pushed
-// lies between. The word just below the recorded stack pointer is the return address of the
-// call that the function is in, perhaps of a function without access hooks. If the function has
-// moved its stack pointer since, this word is not an address of code, and the object has no name.
+// lies between.
+//
+// The function's position is where the function called the next one that has access hooks, or, in the innermost one,
+// the place of the thread's operation. If a function without access hooks lies between, both are places
+// in that one, and the position is the word just below the recorded stack pointer: the return address of the
+// function's call. If the function has moved its stack pointer since, this word means nothing, or is a former
+// position. The controller, which knows the functions, chooses.
 #include "core/event.h"
 #include "core/fiber.h"
 #include "core/modules.h"
@@ -67,11 +71,11 @@ void hd_local_left(const struct hd_thread *u, uint64_t obj, uint64_t event) {
   const struct hd_frame *caller = &u->calls.frames[d - 1], *left = caller + 1;
   uint64_t cfa = caller->sp + 16, sp = left->sp + 16;
   if (obj < sp || obj >= cfa - 16 || left->sp >= caller->sp || !hd_known(u->calls.functions[d]) || !hd_known(word_at(cfa - 8))) return;
-  struct hd_local rec = { .object = obj, .pc = hd_name(u->calls.functions[d]), .cfa = (int64_t)(obj - cfa), .sp = (int64_t)(obj - sp), .event = event };
+  struct hd_local rec = { .object = obj, .pc = hd_name(u->calls.functions[d]), .function = hd_name(u->calls.functions[d]), .cfa = (int64_t)(obj - cfa), .sp = (int64_t)(obj - sp), .fp = (int64_t)(obj - left->fp), .event = event };
   hd_out(HD_REC_LOCAL, &rec, sizeof rec);
 }
 
-void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event) {
+void hd_local(const struct hd_thread *t, uint64_t pc, uint64_t obj, uint64_t event) {
   const struct hd_thread *u = t;
   uintptr_t hi = 0;
   if (!on_stack(u, obj, &hi)) {
@@ -89,12 +93,13 @@ void hd_local(const struct hd_thread *t, uint64_t obj, uint64_t event) {
   }
   const struct hd_frame *f = &u->calls.frames[d];
   uint64_t sp = f->sp + 16; // before the call of the hook, which pushed a return address and a frame pointer
-  if (obj < sp || !fresh(hd_mix(hd_mix(obj, sp), f->pc), word_at(sp - 8))) return;
+  uint64_t below = word_at(sp - 8), position = d + 1 < u->calls.depth ? f[1].pc : u == t ? pc : u->pend.pc;
+  if (obj < sp || !fresh(hd_mix(hd_mix(obj, sp), f->pc), hd_mix(position, below))) return;
   uint64_t slot = return_slot(limit, sp, f->pc);
   if (!slot || obj >= slot) return;
   struct hd_local rec = {
-    .object = obj, .pc = hd_name(word_at(sp - 8)),
-    .cfa = (int64_t)(obj - (slot + 8)), .sp = (int64_t)(obj - sp), .event = event,
+    .object = obj, .pc = hd_name(position), .below = hd_name(below), .function = hd_name(u->calls.functions[d]),
+    .cfa = (int64_t)(obj - (slot + 8)), .sp = (int64_t)(obj - sp), .fp = (int64_t)(obj - f->fp), .event = event,
   };
   hd_out(HD_REC_LOCAL, &rec, sizeof rec);
 }

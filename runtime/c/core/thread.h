@@ -60,7 +60,7 @@ struct hd_suspended {
 
 enum { HD_SEEN_SETS = 4, HD_SEEN_WAYS = 4, HD_SHADOW_MAX = 1024 };
 
-struct hd_frame { uint64_t pc; uintptr_t sp; };
+struct hd_frame { uint64_t pc; uintptr_t sp, fp; }; // fp: the frame pointer that the function has, if it has one
 
 struct hd_thread {
   // ---- core: set by fiber.c when the thread is made and at each switch
@@ -147,6 +147,7 @@ struct hd_thread {
   // ---- threads: attributes that are stored and returned; no effect
   struct {
     char label[16];
+    bool labelled;         // the label was set for this thread, not inherited
     int policy, priority;  // policy may include SCHED_RESET_ON_FORK
     int nice;
     int death_signal;      // PR_SET_PDEATHSIG

@@ -55,6 +55,7 @@ void hd_thread_report(const struct hd_thread *t) {
     .name = t->name, .entry = hd_name((uint64_t)t->entry),
     .stack_hi = hd_stack_hi(t), .stack_size = size,
   };
+  if (t->attributes.labelled) hd_copy(info.label, t->attributes.label, sizeof info.label - 1);
   hd_out(HD_REC_THREAD, &info, sizeof info);
 }
 

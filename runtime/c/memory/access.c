@@ -348,8 +348,7 @@ static HD_COLD void jumped(struct hd_thread *t) {
   hd_stack_left(t);
 }
 
-HD_ON_SIDE_STACK(void, hd_call_entered, (uint64_t call_site, uintptr_t sp, uint64_t function, uint64_t zero)) {
-  (void)zero;
+HD_ON_SIDE_STACK(void, hd_call_entered, (uint64_t call_site, uintptr_t sp, uint64_t function, uintptr_t fp)) {
   hd_reach(call_site);
   struct hd_thread *t = hd.cur;
   if (sp < t->stack.touched_low) t->stack.touched_low = sp;
@@ -363,6 +362,7 @@ HD_ON_SIDE_STACK(void, hd_call_entered, (uint64_t call_site, uintptr_t sp, uint6
   if (d < HD_SHADOW_MAX) {
     t->calls.frames[d].pc = call_site;
     t->calls.frames[d].sp = sp;
+    t->calls.frames[d].fp = fp;
     t->calls.functions[d] = function;
   }
   t->calls.depth = d + 1;
@@ -398,18 +398,19 @@ HD_EXPORT void __tsan_func_entry(void *call_site) {
   HD_REGISTERS_KEPT();
   if (!hd_active()) return;
   struct hd_thread *t = hd.cur;
-  uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - 16; // locals.c
+  uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - 16, fp = *(const uintptr_t *)__builtin_frame_address(0); // locals.c
   uint32_t d = t->calls.depth;
   if (HD_UNLIKELY(hd_reached != NULL || hd.functions || d - 1 >= HD_SHADOW_MAX - 1 || t->calls.frames[d - 1].sp <= sp || sp < t->stack.touched_low ||
                   (uint64_t)call_site - hd_callbacks.lo < hd_callbacks.size)) {
-    hd_call_entered((uint64_t)call_site, sp, HD_RA, 0);
+    hd_call_entered((uint64_t)call_site, sp, HD_RA, fp);
     return;
   }
   t->calls.frames[d].pc = (uint64_t)call_site;
   t->calls.frames[d].sp = sp;
+  t->calls.frames[d].fp = fp;
   t->calls.functions[d] = HD_RA;
   t->calls.depth = d + 1;
-  HD_LEAVE_REGISTERS(call_site, sp, HD_RA, 0);
+  HD_LEAVE_REGISTERS(call_site, sp, HD_RA, fp);
 }
 
 HD_EXPORT void __tsan_func_exit(void) {

@@ -476,7 +476,7 @@ static HD_COLD void report(struct hd_thread *t, const struct record *old, const 
     hd_event_flush();
     race.stack = hd_stack_number(t);
     if (hd_heap_owns(race.object)) hd_heap_tell(race.object);
-    else hd_local(t, race.object, race.event);
+    else hd_local(t, sources[r->source].pc, race.object, race.event);
   }
   race.object = hd_name(race.object);
   hd_out(HD_REC_RACE, &race, sizeof race);

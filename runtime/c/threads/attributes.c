@@ -17,6 +17,7 @@
 
 void hd_thread_inherits(struct hd_thread *u, const struct hd_thread *parent) {
   hd_copy(u->attributes.label, parent->attributes.label, sizeof u->attributes.label);
+  u->attributes.labelled = false;
   hd_copy(u->attributes.cpus, parent->attributes.cpus, sizeof u->attributes.cpus);
   hd_priority_inherits(u, parent);
 }
@@ -53,6 +54,7 @@ HD_PROGACCESS int hd_name_set(struct hd_thread *u, const char *name, uint64_t pc
   hd_fill(u->attributes.label, 0, sizeof u->attributes.label);
   hd_copy(u->attributes.label, name, n);
   u->attributes.label[sizeof u->attributes.label - 1] = n == 0;
+  u->attributes.labelled = n > 0;
   if (u->number == 0 && !hd_threads_real) { // the carrier's name is the process's, in /proc
     hd_sys(SYS_prctl, PR_SET_NAME, u->attributes.label, 0);
     renamed = true;

@@ -739,21 +739,22 @@ const (
 	hdOffsetofHoldCountScript  = 20
 )
 
-// hdThreadInfo is struct hd_thread_info, 48 bytes.
+// hdThreadInfo is struct hd_thread_info, 64 bytes.
 type hdThreadInfo struct {
-	Number    uint32 // offset 0
-	Parent    uint32 // offset 4
-	Nth       uint32 // offset 8
-	Flags     uint32 // offset 12
-	Name      uint64 // offset 16
-	Entry     uint64 // offset 24
-	StackHi   uint64 // offset 32
-	StackSize uint64 // offset 40
+	Number    uint32    // offset 0
+	Parent    uint32    // offset 4
+	Nth       uint32    // offset 8
+	Flags     uint32    // offset 12
+	Name      uint64    // offset 16
+	Entry     uint64    // offset 24
+	StackHi   uint64    // offset 32
+	StackSize uint64    // offset 40
+	Label     [16]uint8 // offset 48
 }
 
 // Size and offsets of hdThreadInfo as the C compiler has them.
 const (
-	hdSizeofThreadInfo            = 48
+	hdSizeofThreadInfo            = 64
 	hdOffsetofThreadInfoNumber    = 0
 	hdOffsetofThreadInfoParent    = 4
 	hdOffsetofThreadInfoNth       = 8
@@ -762,25 +763,32 @@ const (
 	hdOffsetofThreadInfoEntry     = 24
 	hdOffsetofThreadInfoStackHi   = 32
 	hdOffsetofThreadInfoStackSize = 40
+	hdOffsetofThreadInfoLabel     = 48
 )
 
-// hdLocal is struct hd_local, 40 bytes.
+// hdLocal is struct hd_local, 64 bytes.
 type hdLocal struct {
-	Object uint64 // offset 0
-	Pc     uint64 // offset 8
-	Cfa    int64  // offset 16
-	Sp     int64  // offset 24
-	Event  uint64 // offset 32
+	Object   uint64 // offset 0
+	Pc       uint64 // offset 8
+	Below    uint64 // offset 16
+	Function uint64 // offset 24
+	Cfa      int64  // offset 32
+	Sp       int64  // offset 40
+	Fp       int64  // offset 48
+	Event    uint64 // offset 56
 }
 
 // Size and offsets of hdLocal as the C compiler has them.
 const (
-	hdSizeofLocal         = 40
-	hdOffsetofLocalObject = 0
-	hdOffsetofLocalPc     = 8
-	hdOffsetofLocalCfa    = 16
-	hdOffsetofLocalSp     = 24
-	hdOffsetofLocalEvent  = 32
+	hdSizeofLocal           = 64
+	hdOffsetofLocalObject   = 0
+	hdOffsetofLocalPc       = 8
+	hdOffsetofLocalBelow    = 16
+	hdOffsetofLocalFunction = 24
+	hdOffsetofLocalCfa      = 32
+	hdOffsetofLocalSp       = 40
+	hdOffsetofLocalFp       = 48
+	hdOffsetofLocalEvent    = 56
 )
 
 // hdType is struct hd_type, 48 bytes.
