@@ -12,6 +12,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -71,6 +72,9 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 		v.where = func(trace.Site, []trace.Site) string { return "" } // only the recording's message is shown
 	}
 	setting := settingOf(t, recorded, v)
+	if setting.Delays = schedule.ShortDelays; strategy.DelaysOf(recorded) == schedule.AnyDelays {
+		setting.Delays = schedule.AnyDelays
+	}
 	setting.Executions, setting.Time = cmp.Or(opts.Executions, explainRuns), opts.Time
 	x := &explainer{Experiment: experiment.New(setting)}
 	if err := x.repeat(ctx, t, recorded); err != nil {
@@ -211,8 +215,8 @@ func waitingPairs(t *trace.Trace) (out []pairOf) {
 func (x *explainer) turnWaiting(ctx context.Context, p *pairOf) error {
 	events := x.Base.Events
 	rest := slices.DeleteFunc(slices.Clone(events[p.first:]), func(ev trace.Event) bool { return ev.Thread == events[p.first].Thread })
-	plan := x.Follow(schedule.Steps(slices.Concat(events[:p.first], rest)))
-	plan.Holds = []schedule.Hold{experiment.HoldBefore(x.Base, p.first, p.waiter.Site)}
+	plan := x.Follow(experiment.Steps(slices.Concat(events[:p.first], rest)))
+	plan.Holds = holding(x.Base, p.first, p.waiter.Site)
 	r, err := x.Run(ctx, plan)
 	if err != nil || r.Trace == nil || !r.Passed() {
 		return err
@@ -223,6 +227,14 @@ func (x *explainer) turnWaiting(ctx context.Context, p *pairOf) error {
 	}
 	p.Passed, p.Passing = 1, r.Trace
 	return nil
+}
+
+// holding returns the hold of a thread before an event until another thread has done until, or until the others can do no more, though
+// their sleeps end and their waits time out.
+func holding(t *trace.Trace, event int, until trace.Site) []schedule.Hold {
+	h := experiment.HoldBefore(t, event, until)
+	h.Time = true
+	return []schedule.Hold{h}
 }
 
 // turnAll turns the pairs one after the other.
@@ -278,8 +290,9 @@ func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, 
 			x.omitted = x.omitted || most >= explainDelays
 			return nil
 		}
-		plan := x.Reordered(experiment.First(e), ev.Site)
-		plan.Holds = []schedule.Hold{experiment.HoldBefore(x.Base, e, 0)}
+		before := experiment.Before(base, e)
+		plan := x.Reordered(before, ev.Site)
+		plan.Holds = holding(x.Base, e, 0)
 		r, err := x.Run(ctx, plan)
 		if err != nil {
 			return unlessLimit(err)
@@ -289,13 +302,13 @@ func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, 
 		}
 		own := r.At(e)
 		tried := 0
-		for other := e; other < own && tried < explainOthers; other++ {
+		for other := len(before); other < own && tried < explainOthers; other++ {
 			ev2 := &r.Trace.Events[other]
 			if ev2.Thread == ev.Thread || auxiliary(ev2.Op) || ev2.Op.IsAccess() && parts[ev2.Site] || !depends(ev, ev2) && !x.counts(e, ev2) {
 				continue
 			}
 			tried++
-			found, err := x.tooEarly(ctx, e, r, own, acquisition(r.Trace, other, e))
+			found, err := x.tooEarly(ctx, e, r, own, acquisition(r.Trace, other, len(before)))
 			if err != nil || found {
 				return unlessLimit(err)
 			}
@@ -303,7 +316,7 @@ func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, 
 		if ev.Op.IsAccess() {
 			continue // it depends on nothing that the delay let happen: what follows it does
 		}
-		if found, err := x.narrow(ctx, e, r, own); err != nil || found {
+		if found, err := x.narrow(ctx, e, r, len(before), own); err != nil || found {
 			return unlessLimit(err)
 		}
 	}
@@ -399,10 +412,10 @@ func (x *explainer) tooEarly(ctx context.Context, e int, in *experiment.Result, 
 	return true, nil
 }
 
-// narrow looks for what event e, which is event at of an execution that delayed it and did not fail, came too early for, if no
-// object tells: the first event of others by which the failure is gone, and without which it comes again.
-func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, at int) (bool, error) {
-	fails, passes := e, at // with so many events before it
+// narrow looks for what event e, which is event at of an execution that delayed it from event from on and did not fail, came too early
+// for, if no object tells: the first event of others by which the failure is gone, and without which it comes again.
+func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, from, at int) (bool, error) {
+	fails, passes := from, at // with so many events before it
 	for passes-fails > 1 {
 		if !x.Room(3) {
 			return false, nil
@@ -421,7 +434,7 @@ func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, at
 			return false, nil
 		}
 	}
-	if passes <= e || in.Trace.Events[passes-1].Thread == x.Base.Events[e].Thread {
+	if passes <= from || in.Trace.Events[passes-1].Thread == x.Base.Events[e].Thread {
 		return false, nil
 	}
 	other := passes - 1
@@ -446,6 +459,9 @@ func depends(a, b *trace.Event) bool {
 	}
 	if reads(one) && reads(two) || two.Does == ops.Allocate || one.Does == ops.Count && two.Does == ops.Count {
 		return false
+	}
+	if lock := ops.Acquires(a); lock != 0 && lock == ops.Acquires(b) {
+		return true // their critical sections do
 	}
 	if one.Of == ops.Memory && (two.Of == ops.Memory || two.Of == ops.Block) || two.Of == ops.Memory && one.Of == ops.Block {
 		return race.Overlap(a, b)

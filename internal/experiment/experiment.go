@@ -59,6 +59,9 @@ type Setting struct {
 	Budget func(like *trace.Trace, points []trace.Site) int
 	// Modules returns those of the program.
 	Modules func() []trace.Module
+	// Delays bounds the virtual time that comes early where another order of the events demands it: a sleep, a wait with a
+	// deadline or a timer of the base ends although other threads are enabled.
+	Delays schedule.Delays
 
 	Executions int           // at most; 0 for any number
 	Time       time.Duration // after which none begins; 0 for no bound
@@ -116,7 +119,7 @@ func (x *Experiment) Repeat(ctx context.Context, p schedule.Plan, see func(sched
 	if r.Trace != nil {
 		x.rebase(r.Trace)
 		x.Plan, x.ended = p, r.Verdict
-		x.Plan.Mode = schedule.Tolerant
+		x.Plan.Mode, x.Plan.Delays = schedule.Tolerant, x.setting.Delays
 	}
 	return r, nil
 }

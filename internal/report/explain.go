@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
@@ -268,7 +269,19 @@ func verb(ev *trace.Event) string {
 	if ev.Op == trace.OpWgAdd && int64(ev.Value) == -1 {
 		return "WaitGroup.Done"
 	}
+	if timedWait(ev) {
+		if ev.Op == trace.OpCondWake {
+			return "timed-out " + trace.OpCondWait.String()
+		}
+		return "timed-out " + ev.Op.String()
+	}
 	return ev.Op.String()
+}
+
+// timedWait reports whether an event is the end of a wait whose time was over.
+func timedWait(ev *trace.Event) bool {
+	s := ops.Of(ev.Op)
+	return s.Blocks != ops.UntilTime && s.Blocks != ops.Never && (ev.Flags&trace.FlagTimeout != 0 || ev.Op < trace.OpGo && ev.Result == int32(syscall.ETIMEDOUT))
 }
 
 // second describes the second of an ordering, which may be what a thread waits for.
@@ -337,7 +350,11 @@ func (x *explaining) short(p shown, o *Order) string {
 	place := func(s string) string { return strings.ReplaceAll(s, " of it", "") }
 	if len(p.section) == 2 {
 		x.last = x.object(x.t, p.section[0])
-		return fmt.Sprintf("%s of %s: %s comes before %s; the other way round it does not fail", p.name, x.last, place(x.event(p.section[0])), place(x.event(p.section[1])))
+		object, first := x.last, p.section[0]
+		if timedWait(&x.t.Events[o.First]) { // what the thread does then is not to blame
+			first = o.First
+		}
+		return fmt.Sprintf("%s of %s: %s comes before %s; the other way round it does not fail", p.name, object, place(x.event(first)), place(x.event(p.section[1])))
 	}
 	if len(p.triple) == 3 {
 		x.last = x.object(x.t, p.triple[1])
