@@ -73,12 +73,12 @@ func (c *explainCommand) Run(a *app) error {
 	}
 	defer cancel()
 	done := a.slowly("explaining")
-	found, err := engine.Explain(ctx, t, tr, engine.ExplainOptions{Executions: c.runs(), Time: c.Time, ExpectStatus: tr.Header.ExpectStatus})
+	names := report.NewRunning(t.Modules)
+	found, err := engine.Explain(ctx, t, tr, engine.ExplainOptions{Executions: c.runs(), Time: c.Time, ExpectStatus: tr.Header.ExpectStatus, Names: names})
 	done()
 	if err != nil {
 		return c.overtime(ctx, a, t, err)
 	}
-	names := report.NewRunning(t.Modules)
 	out := report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete}
 	report.Explain(found.Base, found.Passing, names, &out)
 	out.Number(found.Base, tr)

@@ -82,12 +82,12 @@ func (s *search) explain(ctx context.Context) {
 	if s.opts.Why == nil || t == nil || t.Ending.Kind == trace.Race {
 		return
 	}
-	found, err := Explain(ctx, s.target, t, ExplainOptions{Executions: whyRuns, Time: whyTime, ExpectStatus: s.report.ExpectStatus})
+	found, err := Explain(ctx, s.target, t, ExplainOptions{Executions: whyRuns, Time: whyTime, ExpectStatus: s.report.ExpectStatus, Names: s.opts.Why})
 	if err != nil || found.Base == nil {
 		return // the finding stands without
 	}
 	why := &report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete}
-	if s.opts.Why(found.Base, found.Passing, why); why.Short != "" {
+	if s.opts.Why.Explain(found.Base, found.Passing, why); why.Short != "" {
 		f.Why = why
 	}
 }

@@ -69,7 +69,7 @@ func (x *Experiment) Reordered(order []int, more ...trace.Site) schedule.Plan {
 	points = slices.DeleteFunc(points, func(s trace.Site) bool { return parts[s] })
 	add := func(e int) {
 		ev := &t.Events[e]
-		if ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpFree) && !slices.Contains(points, ev.Site) {
+		if ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpFree) && !slices.Contains(points, ev.Site) && !parts[ev.Site] {
 			points = append(points, ev.Site)
 		}
 	}

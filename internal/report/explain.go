@@ -510,6 +510,12 @@ func (x *explaining) wait(threads []trace.ThreadID) string {
 	return x.threads(threads) + " wait"
 }
 
+// Misuses reports whether an ordering shows how a Go program misused a channel, a WaitGroup or a map.
+func (r *Running) Misuses(t, passing *trace.Trace, o *Order) bool {
+	x := &explaining{t: t, passing: passing, names: r}
+	return x.misuse(o) != OrderViolation
+}
+
 // misuse is the pattern of an ordering that has no other: how a Go program used a channel, a WaitGroup or a map.
 func (x *explaining) misuse(o *Order) string {
 	end := &x.t.Ending
