@@ -29,7 +29,7 @@ type ExplainOptions struct {
 }
 
 const (
-	explainRuns = 200
+	explainRuns = 300
 	// explainSame is how many executions of one instruction are delayed, each in its turn.
 	explainSame = 4
 	// explainDelays is how many instructions a thread that failed is delayed before.
@@ -51,6 +51,8 @@ type Critical struct {
 	// Executions were made. Complete is false if their limit ended the search, or another bound left orderings out.
 	Executions int
 	Complete   bool
+	// Cut says that the limits ended the work: with more of them, another ordering might be found.
+	Cut bool
 }
 
 // Explain looks for the orderings of two events of different threads on which a failure depends. It repeats
@@ -88,7 +90,11 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 	if err := x.explain(ctx); err != nil {
 		return nil, err
 	}
+	if err := x.confirm(ctx); err != nil {
+		return nil, err
+	}
 	x.critical.Base, x.critical.Executions, x.critical.Complete = x.Base, x.Executions(), x.Complete() && !x.omitted
+	x.critical.Cut = !x.Complete()
 	return &x.critical, nil
 }
 
@@ -163,7 +169,7 @@ type explainer struct {
 	pairs    []pairOf
 	critical Critical
 	names    *report.Running // may be nil
-	omitted  bool // a bound other than the experiment's left orderings out
+	omitted  bool            // a bound other than the experiment's left orderings out
 }
 
 // pairOf is a pair of dependent events of the base, in their order, and what turning it showed.

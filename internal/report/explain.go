@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -70,16 +71,23 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 		if !o.Controlled {
 			moved = ", and what had to move with them,"
 		}
-		turned := fmt.Sprintf("With these two%s the other way round it does not fail (%s).", moved, executions(o.Executions))
+		turned := fmt.Sprintf("With these two%s the other way round it does not fail (%s).", moved, shownBy(o))
+		fails := "The execution fails because"
+		if o.Failed > 0 {
+			turned = fmt.Sprintf("With these two%s the other way round it does not always fail (%s).", moved, shownBy(o))
+		}
+		if o.Doubtful() {
+			fails = "It is not confirmed that the execution fails because"
+		}
 		begun := -1
 		if p.name == MapAccess {
 			begun = x.begun(o)
 		}
 		if begun >= 0 {
-			lines = append(lines, fmt.Sprintf("The execution fails because %s comes after the beginning of %s, and before its end.", x.event(o.First), x.event(begun)))
-			turned = fmt.Sprintf("If it comes after the end it does not fail (%s).", executions(o.Executions))
+			lines = append(lines, fmt.Sprintf("%s %s comes after the beginning of %s, and before its end.", fails, x.event(o.First), x.event(begun)))
+			turned = fmt.Sprintf("If it comes after the end it does not fail (%s).", shownBy(o))
 		} else {
-			lines = append(lines, fmt.Sprintf("The execution fails because %s comes before %s.", x.event(o.First), x.second(o)))
+			lines = append(lines, fmt.Sprintf("%s %s comes before %s.", fails, x.event(o.First), x.second(o)))
 		}
 		if len(p.triple) == 3 {
 			lines = append(lines, fmt.Sprintf("So %s comes between %s and %s.", x.event(p.triple[1]), x.event(p.triple[0]), x.event(p.triple[2])))
@@ -107,6 +115,9 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 			steps = append(steps, freed)
 		}
 		lines = append(lines, turned)
+		if o.KeptFailed < o.Kept {
+			lines = append(lines, "It needs something else, too.")
+		}
 		if late {
 			lines = append(lines, "No smaller ordering was found: a thread that is created so late hardly runs at the same time as others.")
 		}
@@ -134,7 +145,10 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 			}
 		}
 		if !late {
-			e.Short = x.short(p, o)
+			e.Short = strings.Replace(x.short(p, o), "does not fail", doesNotFail(o), 1)
+			if o.Doubtful() {
+				e.Short = "perhaps " + e.Short
+			}
 		}
 	}
 	if !e.Complete {
@@ -192,11 +206,21 @@ func contained(all, some *trace.Trace) []int {
 	return first
 }
 
-func executions(n int) string {
-	if n == 1 {
-		return "1 execution"
+// doesNotFail tells how often executions fail that have an ordering's events the other way round.
+func doesNotFail(o *Order) string {
+	if o.Failed == 0 {
+		return "does not fail"
 	}
-	return fmt.Sprintf("%d executions", n)
+	return fmt.Sprintf("fails in %d of %s", o.Failed, wording.Count(o.Executions, "execution"))
+}
+
+// shownBy tells the executions that show an ordering.
+func shownBy(o *Order) string {
+	s := wording.Count(o.Executions, "execution")
+	if o.Kept > 0 {
+		s = fmt.Sprintf("%d of %s; in their order, %d of %d", o.Failed, s, o.KeptFailed, o.Kept)
+	}
+	return s
 }
 
 type explaining struct {
