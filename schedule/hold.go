@@ -36,6 +36,10 @@ type Hold struct {
 	Not  bool
 
 	Steps int // scheduling points after which the hold ends; 0: no bound but that of starvation
+
+	// Time lets waits, sleeps and timers of other threads end early, within Plan.Delays, before the hold ends because no other
+	// thread can do more than wait.
+	Time bool
 }
 
 // Moment is when Hold.Until ends a hold.
@@ -109,7 +113,7 @@ func encodeHolds(holds []Hold) (out []*tracepb.Hold) {
 	for _, h := range holds {
 		out = append(out, &tracepb.Hold{
 			Site: uint64(h.Site), Arrival: uint32(h.Arrival), Thread: int32(h.Thread), Until: uint64(h.Until), When: uint32(h.When),
-			Same: h.Same, Last: uint64(h.Last), Not: h.Not, Steps: uint32(h.Steps),
+			Same: h.Same, Last: uint64(h.Last), Not: h.Not, Steps: uint32(h.Steps), Time: h.Time,
 		})
 	}
 	return out
@@ -122,7 +126,7 @@ func decodeHolds(m []*tracepb.Hold) (out []Hold, err error) {
 		}
 		out = append(out, Hold{
 			Site: trace.Site(h.Site), Arrival: int(h.Arrival), Thread: trace.ThreadID(h.Thread), Until: trace.Site(h.Until), When: Moment(h.When),
-			Same: h.Same, Last: trace.Site(h.Last), Not: h.Not, Steps: int(h.Steps),
+			Same: h.Same, Last: trace.Site(h.Last), Not: h.Not, Steps: int(h.Steps), Time: h.Time,
 		})
 	}
 	return out, nil

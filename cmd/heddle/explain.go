@@ -14,7 +14,7 @@ import (
 )
 
 type explainCommand struct {
-	Runs   *int   `placeholder:"N" help:"Make at most N executions (otherwise 200); with --try-lock, in the search (otherwise 2,000)."`
+	Runs   *int   `placeholder:"N" help:"Make at most N executions (otherwise 300); with --try-lock, in the search (otherwise 2,000)."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the nearest execution that does not fail to FILE (otherwise to the first free one of NAME.pass.hdl, NAME.pass.2.hdl, …)."`
 	HTML   string `name:"html" placeholder:"FILE" help:"Also write a page to FILE, which a browser shows without a network: the failing execution and, beside it, the one that does not fail."`
 	timeFlag
@@ -73,13 +73,13 @@ func (c *explainCommand) Run(a *app) error {
 	}
 	defer cancel()
 	done := a.slowly("explaining")
-	found, err := engine.Explain(ctx, t, tr, engine.ExplainOptions{Executions: c.runs(), Time: c.Time, ExpectStatus: tr.Header.ExpectStatus})
+	names := report.NewRunning(t.Modules)
+	found, err := engine.Explain(ctx, t, tr, engine.ExplainOptions{Executions: c.runs(), Time: c.Time, ExpectStatus: tr.Header.ExpectStatus, Names: names})
 	done()
 	if err != nil {
 		return c.overtime(ctx, a, t, err)
 	}
-	names := report.NewRunning(t.Modules)
-	out := report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete}
+	out := report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete, Cut: found.Cut}
 	report.Explain(found.Base, found.Passing, names, &out)
 	out.Number(found.Base, tr)
 	if found.Passing != nil {

@@ -69,7 +69,7 @@ func TestExplainGo(t *testing.T) {
 				if len(why.Orders) == 0 {
 					return
 				}
-				if why.Executions > 200 {
+				if why.Executions > 300 {
 					t.Errorf("%d executions", why.Executions)
 				}
 				var again replayJSON

@@ -76,7 +76,7 @@ func TestExplain(t *testing.T) {
 					}
 					return
 				}
-				if known && why.Pattern != want || why.Executions > 200 || len(why.Events) != 2*len(why.Orders) {
+				if known && why.Pattern != want || why.Executions > 300 || len(why.Events) != 2*len(why.Orders) {
 					t.Errorf("%+v, want %s", why, want)
 				}
 				var again replayJSON

@@ -439,6 +439,7 @@ const (
 	HoldEver    = 2
 	HoldReached = 4
 	HoldNot     = 8
+	HoldTime    = 16
 )
 
 // enum hd_fault_model

@@ -65,14 +65,11 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 	return true, nil
 }
 
-// A finding is explained with at most whyRuns executions, none of which begins after whyTime.
-const (
-	whyRuns = 60
-	whyTime = time.Second
-)
+// A finding is explained by executions none of which begins after whyTime.
+const whyTime = 3 * time.Second
 
-// explain looks for the ordering on which the finding depends. It ends without one if that takes long: heddle explain
-// has more time.
+// explain looks for the ordering on which the finding depends, as heddle explain does. If the limits end that, it names none: heddle
+// explain, which has more time, might name another one.
 func (s *search) explain(ctx context.Context) {
 	f := s.report.Finding
 	t := f.Recorded
@@ -82,12 +79,20 @@ func (s *search) explain(ctx context.Context) {
 	if s.opts.Why == nil || t == nil || t.Ending.Kind == trace.Race {
 		return
 	}
-	found, err := Explain(ctx, s.target, t, ExplainOptions{Executions: whyRuns, Time: whyTime, ExpectStatus: s.report.ExpectStatus})
+	found, err := Explain(ctx, s.target, t, ExplainOptions{Time: whyTime, ExpectStatus: s.report.ExpectStatus, Names: s.opts.Why})
+	if ctx.Err() != nil {
+		f.Why = &report.Explanation{Cut: true}
+		return
+	}
 	if err != nil || found.Base == nil {
 		return // the finding stands without
 	}
-	why := &report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete}
-	if s.opts.Why(found.Base, found.Passing, why); why.Short != "" {
+	why := &report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete, Cut: found.Cut}
+	if found.Cut {
+		f.Why = why
+		return
+	}
+	if s.opts.Why.Explain(found.Base, found.Passing, why); why.Short != "" {
 		f.Why = why
 	}
 }

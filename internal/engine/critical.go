@@ -12,6 +12,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -23,10 +24,12 @@ type ExplainOptions struct {
 	Executions   int
 	Time         time.Duration // after which no further one begins; 0 for any
 	ExpectStatus int32
+	// Names tells the program's own code from that of libraries; if nil, all is its own.
+	Names *report.Running
 }
 
 const (
-	explainRuns = 200
+	explainRuns = 300
 	// explainSame is how many executions of one instruction are delayed, each in its turn.
 	explainSame = 4
 	// explainDelays is how many instructions a thread that failed is delayed before.
@@ -48,6 +51,8 @@ type Critical struct {
 	// Executions were made. Complete is false if their limit ended the search, or another bound left orderings out.
 	Executions int
 	Complete   bool
+	// Cut says that the limits ended the work: with more of them, another ordering might be found.
+	Cut bool
 }
 
 // Explain looks for the orderings of two events of different threads on which a failure depends. It repeats
@@ -71,57 +76,82 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 		v.where = func(trace.Site, []trace.Site) string { return "" } // only the recording's message is shown
 	}
 	setting := settingOf(t, recorded, v)
+	if setting.Delays = schedule.ShortDelays; strategy.DelaysOf(recorded) == schedule.AnyDelays {
+		setting.Delays = schedule.AnyDelays
+	}
 	setting.Executions, setting.Time = cmp.Or(opts.Executions, explainRuns), opts.Time
-	x := &explainer{Experiment: experiment.New(setting)}
+	if opts.Names != nil {
+		setting.Origin = opts.Names.Origin
+	}
+	x := &explainer{Experiment: experiment.New(setting), names: opts.Names}
 	if err := x.repeat(ctx, t, recorded); err != nil {
 		return nil, err
 	}
 	if err := x.explain(ctx); err != nil {
 		return nil, err
 	}
+	if err := x.confirm(ctx); err != nil {
+		return nil, err
+	}
 	x.critical.Base, x.critical.Executions, x.critical.Complete = x.Base, x.Executions(), x.Complete() && !x.omitted
+	x.critical.Cut = !x.Complete()
 	return &x.critical, nil
 }
 
-// explain looks for critical orders until there are some.
+// explain looks for critical orders until there are some: first among what the program's own code does, then among the rest.
 func (x *explainer) explain(ctx context.Context) error {
+	for origin := report.OwnEvent; origin <= report.LibraryEvent && len(x.critical.Orders) == 0; origin++ {
+		if err := x.explainBy(ctx, origin); err != nil {
+			return err
+		}
+	}
+	if len(x.critical.Orders) == 0 { // with a thread created so late, it hardly runs at the same time as others
+		return x.delay(ctx, func(e int) bool { return ops.Does(x.Base.Events[e].Op) == ops.Create }, 1, explainDelays, 0)
+	}
+	return nil
+}
+
+// explainBy looks for critical orders of events of an origin.
+func (x *explainer) explainBy(ctx context.Context, origin report.Origin) error {
 	end := &x.Base.Ending
 	failed := map[trace.ThreadID]bool{end.Thread: true}
 	for _, w := range end.Waiters {
 		failed[w.Thread] = true
 	}
+	by := func(threads func(trace.ThreadID) bool) func(e int) bool {
+		return func(e int) bool {
+			ev := &x.Base.Events[e]
+			return threads(ev.Thread) && ops.Does(ev.Op) != ops.Create && x.Origin(x.Base, e) == origin
+		}
+	}
 	if !x.stuck() { // the accesses nearest to the failure come first
-		if err := x.delay(ctx, func(ev *trace.Event) bool { return ev.Thread == end.Thread && ops.Does(ev.Op) != ops.Create }, 1, explainNear, 0); err != nil {
+		if err := x.delay(ctx, by(func(th trace.ThreadID) bool { return th == end.Thread }), 1, explainNear, 0); err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(x.critical.Orders, func(o report.Order) bool { return o.Controlled }) {
 			x.critical.Orders, x.critical.Passing = nil, nil // it is found again if nothing else is
 		}
 	}
-	if err := unlessLimit(x.turnAll(ctx)); err != nil {
+	if err := unlessLimit(x.turnAll(ctx, origin)); err != nil {
 		return err
 	}
 	x.finish()
 	for nth := 1; nth <= explainSame && len(x.critical.Orders) == 0; nth++ {
 		// An event of a thread that failed or waits, unless one of another thread is nearer to the failure.
 		for _, mine := range []bool{true, false} {
-			of := func(ev *trace.Event) bool { return failed[ev.Thread] == mine && ops.Does(ev.Op) != ops.Create }
 			found := x.critical
 			after := 0
 			if len(found.Orders) > 0 {
 				after = found.Orders[0].First
 			}
 			x.critical = Critical{}
-			if err := x.delay(ctx, of, nth, explainDelays, after); err != nil {
+			if err := x.delay(ctx, by(func(th trace.ThreadID) bool { return failed[th] == mine }), nth, explainDelays, after); err != nil {
 				return err
 			}
 			if len(x.critical.Orders) == 0 {
 				x.critical = found
 			}
 		}
-	}
-	if len(x.critical.Orders) == 0 { // with a thread created so late, it hardly runs at the same time as others
-		return x.delay(ctx, func(ev *trace.Event) bool { return ops.Does(ev.Op) == ops.Create }, 1, explainDelays, 0)
 	}
 	return nil
 }
@@ -138,12 +168,14 @@ type explainer struct {
 	*experiment.Experiment
 	pairs    []pairOf
 	critical Critical
-	omitted  bool // a bound other than the experiment's left orderings out
+	names    *report.Running // may be nil
+	omitted  bool            // a bound other than the experiment's left orderings out
 }
 
 // pairOf is a pair of dependent events of the base, in their order, and what turning it showed.
 type pairOf struct {
 	first, second int
+	origin        report.Origin
 	waiter        *trace.Waiter // not nil: second is its last event, and it waits for an operation behind that
 	experiment.Trial
 }
@@ -176,7 +208,7 @@ func (x *explainer) repeat(ctx context.Context, t target.Target, recorded *trace
 	x.omitted = !all
 	for _, p := range slices.Concat(experiment.Broken(x.Base), experiment.Interruptions(x.Base), pairs, experiment.Extents(x.Base), experiment.Selects(x.Base)) {
 		if !slices.ContainsFunc(x.pairs, func(q pairOf) bool { return q.waiter == nil && q.first == p[0] && q.second == p[1] }) {
-			x.pairs = append(x.pairs, pairOf{first: p[0], second: p[1]})
+			x.pairs = append(x.pairs, pairOf{first: p[0], second: p[1], origin: max(x.Origin(x.Base, p[0]), x.Origin(x.Base, p[1]))})
 		}
 	}
 	return nil
@@ -211,8 +243,8 @@ func waitingPairs(t *trace.Trace) (out []pairOf) {
 func (x *explainer) turnWaiting(ctx context.Context, p *pairOf) error {
 	events := x.Base.Events
 	rest := slices.DeleteFunc(slices.Clone(events[p.first:]), func(ev trace.Event) bool { return ev.Thread == events[p.first].Thread })
-	plan := x.Follow(schedule.Steps(slices.Concat(events[:p.first], rest)))
-	plan.Holds = []schedule.Hold{experiment.HoldBefore(x.Base, p.first, p.waiter.Site)}
+	plan := x.Follow(experiment.Steps(slices.Concat(events[:p.first], rest)))
+	plan.Holds = holding(x.Base, p.first, p.waiter.Site)
 	r, err := x.Run(ctx, plan)
 	if err != nil || r.Trace == nil || !r.Passed() {
 		return err
@@ -225,8 +257,16 @@ func (x *explainer) turnWaiting(ctx context.Context, p *pairOf) error {
 	return nil
 }
 
-// turnAll turns the pairs one after the other.
-func (x *explainer) turnAll(ctx context.Context) (err error) {
+// holding returns the hold of a thread before an event until another thread has done until, or until the others can do no more, though
+// their sleeps end and their waits time out.
+func holding(t *trace.Trace, event int, until trace.Site) []schedule.Hold {
+	h := experiment.HoldBefore(t, event, until)
+	h.Time = true
+	return []schedule.Hold{h}
+}
+
+// turnAll turns the pairs of an origin one after the other.
+func (x *explainer) turnAll(ctx context.Context, origin report.Origin) (err error) {
 	pairs := make([][2]int, len(x.pairs))
 	waiting := 0 // these come first
 	for k := range x.pairs {
@@ -236,6 +276,9 @@ func (x *explainer) turnAll(ctx context.Context) (err error) {
 	}
 	for k := range x.pairs {
 		p := &x.pairs[k]
+		if p.origin != origin {
+			continue
+		}
 		if p.waiter != nil {
 			p.Turned = []int{-1} // none of the others
 			err = x.turnWaiting(ctx, p)
@@ -254,7 +297,7 @@ func (x *explainer) turnAll(ctx context.Context) (err error) {
 // what they can before it continues. If then the execution does not fail, the thread was too early. Of each instruction
 // of a thread, only the nth execution from the end on is delayed. A wait for a counter cannot be too early. The last such event counts, and of the events of others
 // meanwhile the first that depends on it and suffices. Only events behind event after are delayed.
-func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, most, after int) error {
+func (x *explainer) delay(ctx context.Context, of func(event int) bool, nth, most, after int) error {
 	base := x.Base
 	type place struct {
 		thread trace.ThreadID
@@ -266,7 +309,7 @@ func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, 
 	for e := len(base.Events) - 1; e > after; e-- {
 		ev := &base.Events[e]
 		does := ops.Does(ev.Op)
-		if !of(ev) || ev.Site == 0 || x.systems(ev.Site) || ev.Op.IsAccess() && parts[ev.Site] || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory ||
+		if !of(e) || ev.Site == 0 || x.systems(ev.Site) || ev.Op.IsAccess() && parts[ev.Site] || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory ||
 			ev.Op.IsAccess() && ev.Object == 0 || ev.Op == trace.OpAbort || ev.Op == trace.OpSignal || does == ops.None || does == ops.Allocate || does == ops.Wait && ops.Of(ev.Op).Of == ops.WaitGroup || auxiliary(ev.Op) || ev.Flags&trace.FlagNoDecision != 0 && !ev.Op.IsAccess() {
 			continue
 		}
@@ -278,8 +321,9 @@ func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, 
 			x.omitted = x.omitted || most >= explainDelays
 			return nil
 		}
-		plan := x.Reordered(experiment.First(e), ev.Site)
-		plan.Holds = []schedule.Hold{experiment.HoldBefore(x.Base, e, 0)}
+		before := experiment.Before(base, e)
+		plan := x.Reordered(before, ev.Site)
+		plan.Holds = holding(x.Base, e, 0)
 		r, err := x.Run(ctx, plan)
 		if err != nil {
 			return unlessLimit(err)
@@ -288,14 +332,18 @@ func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, 
 			continue
 		}
 		own := r.At(e)
-		tried := 0
-		for other := e; other < own && tried < explainOthers; other++ {
+		parts := experiment.Parts(r.Trace)
+		var others []int
+		for other := len(before); other < own; other++ {
 			ev2 := &r.Trace.Events[other]
-			if ev2.Thread == ev.Thread || auxiliary(ev2.Op) || ev2.Op.IsAccess() && parts[ev2.Site] || !depends(ev, ev2) && !x.counts(e, ev2) {
+			if ev2.Thread == ev.Thread || auxiliary(ev2.Op) || ev2.Op.IsAccess() && parts[ev2.Site] || ops.Does(ev2.Op) == ops.Selected || !depends(ev, ev2) && !x.counts(e, ev2) {
 				continue
 			}
-			tried++
-			found, err := x.tooEarly(ctx, e, r, own, acquisition(r.Trace, other, e))
+			others = append(others, other)
+		}
+		slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(x.Origin(r.Trace, a), x.Origin(r.Trace, b)) })
+		for _, other := range others[:min(len(others), explainOthers)] {
+			found, err := x.tooEarly(ctx, e, r, own, acquisition(r.Trace, other, len(before)))
 			if err != nil || found {
 				return unlessLimit(err)
 			}
@@ -303,7 +351,7 @@ func (x *explainer) delay(ctx context.Context, of func(*trace.Event) bool, nth, 
 		if ev.Op.IsAccess() {
 			continue // it depends on nothing that the delay let happen: what follows it does
 		}
-		if found, err := x.narrow(ctx, e, r, own); err != nil || found {
+		if found, err := x.narrow(ctx, e, r, len(before), own); err != nil || found {
 			return unlessLimit(err)
 		}
 	}
@@ -333,11 +381,31 @@ func (x *explainer) systems(s trace.Site) bool {
 	return m >= 0 && m < len(x.Base.Modules) && !report.OwnModule(x.Base.Modules[m])
 }
 
-// auxiliary reports whether an operation never stands for an ordering itself: where a thread or a test begins and ends, and what Go's
-// race detector is told of an operation that has an event of its own.
+// auxiliary reports whether an operation never stands for an ordering itself: where a thread or a test begins and ends, where a goroutine
+// goes on that another one has woken, and what Go's race detector is told of an operation that has an event of its own.
 func auxiliary(op trace.Op) bool {
 	s := ops.Of(op)
-	return s.Of == ops.SyncVar || s.Of == ops.Test || s.Does == ops.Start || s.Does == ops.Finish
+	return s.Of == ops.SyncVar || s.Of == ops.Test || s.Does == ops.Start || s.Does == ops.Finish || s.Does == ops.Continue
+}
+
+// operation returns, for an event that is part of an operation on a channel, that operation, and the event itself for others.
+func operation(t *trace.Trace, part int) int {
+	ev := &t.Events[part]
+	if ev.Site == 0 || ev.Flags&trace.FlagNoDecision == 0 && !auxiliary(ev.Op) {
+		return part
+	}
+	for i, e := range slices.Backward(t.Events[:part]) {
+		if e.Thread != ev.Thread {
+			continue
+		}
+		if e.Site != ev.Site {
+			break
+		}
+		if e.Flags&trace.FlagNoDecision == 0 && !auxiliary(e.Op) {
+			return i
+		}
+	}
+	return part
 }
 
 // acquisition returns, for an event that releases a lock, the event by which its thread acquired it, if that is not before
@@ -399,10 +467,10 @@ func (x *explainer) tooEarly(ctx context.Context, e int, in *experiment.Result, 
 	return true, nil
 }
 
-// narrow looks for what event e, which is event at of an execution that delayed it and did not fail, came too early for, if no
-// object tells: the first event of others by which the failure is gone, and without which it comes again.
-func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, at int) (bool, error) {
-	fails, passes := e, at // with so many events before it
+// narrow looks for what event e, which is event at of an execution that delayed it from event from on and did not fail, came too early
+// for, if no object tells: the first event of others by which the failure is gone, and without which it comes again.
+func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, from, at int) (bool, error) {
+	fails, passes := from, at // with so many events before it
 	for passes-fails > 1 {
 		if !x.Room(3) {
 			return false, nil
@@ -415,16 +483,16 @@ func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, at
 		switch {
 		case r.Trace != nil && r.Verdict == experiment.Passes:
 			passes = mid
-		case r.Verdict == experiment.Same:
+		case r.Verdict == experiment.Same, r.Verdict == experiment.Other:
 			fails = mid
 		default:
 			return false, nil
 		}
 	}
-	if passes <= e || in.Trace.Events[passes-1].Thread == x.Base.Events[e].Thread {
+	if passes <= from || in.Trace.Events[passes-1].Thread == x.Base.Events[e].Thread {
 		return false, nil
 	}
-	other := passes - 1
+	other := operation(in.Trace, passes-1)
 	if th := in.Trace.Events[other].Thread; auxiliary(in.Trace.Events[other].Op) {
 		// Where a thread begins says nothing: what it does first is meant.
 		for i := other + 1; i < at; i++ {
@@ -447,10 +515,18 @@ func depends(a, b *trace.Event) bool {
 	if reads(one) && reads(two) || two.Does == ops.Allocate || one.Does == ops.Count && two.Does == ops.Count {
 		return false
 	}
+	if lock := ops.Acquires(a); lock != 0 && lock == ops.Acquires(b) {
+		return true // their critical sections do
+	}
 	if one.Of == ops.Memory && (two.Of == ops.Memory || two.Of == ops.Block) || two.Of == ops.Memory && one.Of == ops.Block {
 		return race.Overlap(a, b)
 	}
 	return a.Object == b.Object
+}
+
+// misuse reports whether turning a pair shows how a program misused an operation of Go's library.
+func (x *explainer) misuse(p *pairOf) bool {
+	return x.names.Misuses(x.Base, p.Passing, &report.Order{First: p.first, Second: p.second, Waiting: p.waiter != nil})
 }
 
 // finish selects the critical orderings: those that the failure depends on alone, if there are some.
@@ -493,6 +569,7 @@ func (x *explainer) finish() {
 		return len(p.Turned) - len(q.Turned)
 	})
 	type places struct{ a, b trace.Site }
+	early := len(x.critical.Orders)
 	listed := map[places]bool{} // the same two instructions, later in the execution, add nothing
 	for _, p := range smallest {
 		k := places{x.Base.Events[p.first].Site, x.Base.Events[p.second].Site}
@@ -500,6 +577,9 @@ func (x *explainer) finish() {
 			continue
 		}
 		listed[k] = true
+		if x.names != nil && early == 1 && len(x.critical.Orders) == 1 && x.misuse(p) && !x.names.Misuses(x.Base, x.critical.Passing, &x.critical.Orders[0]) {
+			x.critical.Orders, x.critical.Passing = nil, nil // what delaying the failing thread shows follows from the misuse
+		}
 		x.critical.Orders = append(x.critical.Orders, report.Order{First: p.first, Second: p.second, Waiting: p.waiter != nil, Controlled: p.Controlled, Executions: p.Passed})
 		if x.critical.Passing == nil {
 			x.critical.Passing = p.Passing

@@ -102,9 +102,8 @@ type Options struct {
 	NoSimplify bool
 	Simplify   SimplifyOptions
 
-	// Why completes the explanation of a finding, as report.Explain does with the program's names. If nil,
-	// findings are not explained.
-	Why func(base, passing *trace.Trace, e *report.Explanation)
+	// Why names what the explanation of a finding speaks of. If nil, findings are not explained.
+	Why *report.Running
 
 	// Where formats a site of the program for the report. Nil means module and offset.
 	Where func(s trace.Site) string

@@ -42,6 +42,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/observe"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -59,6 +60,12 @@ type Setting struct {
 	Budget func(like *trace.Trace, points []trace.Site) int
 	// Modules returns those of the program.
 	Modules func() []trace.Module
+	// Delays bounds the virtual time that comes early where another order of the events demands it: a sleep, a wait with a
+	// deadline or a timer of the base ends although other threads are enabled.
+	Delays schedule.Delays
+	// Origin returns whose an event of an execution of the program is: those of the program's own code are exposed and turned first. If
+	// nil, all are its own.
+	Origin func(t *trace.Trace, event int) report.Origin
 
 	Executions int           // at most; 0 for any number
 	Time       time.Duration // after which none begins; 0 for no bound
@@ -116,7 +123,7 @@ func (x *Experiment) Repeat(ctx context.Context, p schedule.Plan, see func(sched
 	if r.Trace != nil {
 		x.rebase(r.Trace)
 		x.Plan, x.ended = p, r.Verdict
-		x.Plan.Mode = schedule.Tolerant
+		x.Plan.Mode, x.Plan.Delays = schedule.Tolerant, x.setting.Delays
 	}
 	return r, nil
 }
@@ -126,7 +133,7 @@ func (x *Experiment) rebase(t *trace.Trace) { x.Base, x.events = t, &numbering{t
 // Expose executes the base again, whatever the limits, with the instructions of SharedSites as scheduling points, and makes
 // its plan the experiment's. The recording becomes the base if it has the verdict of the base.
 func (x *Experiment) Expose(ctx context.Context) (*Result, error) {
-	p := x.Reordered(First(len(x.Base.Events)), SharedSites(x.Base)...)
+	p := x.Reordered(First(len(x.Base.Events)), sharedSites(x.Base, func(e int) report.Origin { return x.Origin(x.Base, e) })...)
 	r, err := x.execute(ctx, p)
 	if err != nil {
 		return nil, err
@@ -135,6 +142,14 @@ func (x *Experiment) Expose(ctx context.Context) (*Result, error) {
 		x.rebase(r.Trace)
 	}
 	return r, nil
+}
+
+// Origin returns whose an event of an execution of the program is.
+func (x *Experiment) Origin(t *trace.Trace, event int) report.Origin {
+	if x.setting.Origin == nil {
+		return report.OwnEvent
+	}
+	return x.setting.Origin(t, event)
 }
 
 // Run executes a plan, judges the outcome and counts it.

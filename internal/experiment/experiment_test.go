@@ -86,7 +86,7 @@ func early() *program {
 func (p *program) setting(recorded *trace.Trace) Setting {
 	return Setting{
 		Recorded: recorded, Run: p.run, Modules: func() []trace.Module { return nil },
-		Budget: func(*trace.Trace, []trace.Site) int { return 1000 },
+		Budget: func(*trace.Trace, []trace.Site) int { return 1000 }, Delays: schedule.NoDelays,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -32,17 +33,26 @@ func Parts(t *trace.Trace) map[trace.Site]bool {
 // SharedSites returns the instructions of accesses to memory that another thread accesses, too, one of the two
 // writing: the last before the failure first, at most mostShared.
 func SharedSites(t *trace.Trace) []trace.Site {
+	return sharedSites(t, func(int) report.Origin { return report.OwnEvent })
+}
+
+// sharedSites is SharedSites, but those of lower origin come first.
+func sharedSites(t *trace.Trace, origin func(event int) report.Origin) (sites []trace.Site) {
 	parts := Parts(t)
-	var sites []trace.Site
 	pairs := Conflicts(t, func(ev *trace.Event) bool { return (ev.Op.IsAccess() || ev.Op == trace.OpFree) && !parts[ev.Site] })
+	origins := map[trace.Site]report.Origin{}
 	for _, p := range slices.Backward(pairs) {
 		for _, e := range p {
-			if s := t.Events[e].Site; s != 0 && len(sites) < mostShared && !slices.Contains(sites, s) {
-				sites = append(sites, s)
+			if s := t.Events[e].Site; s != 0 {
+				if _, known := origins[s]; !known {
+					sites = append(sites, s)
+					origins[s] = origin(e)
+				}
 			}
 		}
 	}
-	return sites
+	slices.SortStableFunc(sites, func(a, b trace.Site) int { return cmp.Compare(origins[a], origins[b]) })
+	return sites[:min(len(sites), mostShared)]
 }
 
 // Dependent returns the pairs to turn, the nearest to the failure first, and whether these are all.

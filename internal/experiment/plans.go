@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -15,11 +16,45 @@ func (x *Experiment) Follow(script []schedule.Step) schedule.Plan {
 	return p
 }
 
+// Steps returns the steps of a script with events in another order than they have happened. What ended because its time had come may
+// end before it there, as far as the plan's Delays allow.
+func Steps(events []trace.Event) []schedule.Step {
+	steps := schedule.Steps(events)
+	n := 0
+	for i := range events {
+		if ev := &events[i]; ev.Flags&trace.FlagNoDecision == 0 {
+			steps[n].Timeout = steps[n].Timeout || timedOut(ev)
+			n++
+		}
+	}
+	return steps
+}
+
+// timedOut reports whether an event happened because a time had come.
+func timedOut(ev *trace.Event) bool {
+	return ev.Flags&trace.FlagTimeout != 0 || ops.Of(ev.Op).Blocks == ops.UntilTime
+}
+
 // First returns the numbers of an execution's first n events, in their order.
 func First(n int) []int {
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
+	}
+	return order
+}
+
+// Before returns the numbers of the events of an execution up to where the thread of an event comes to it: those before the event, but
+// for what the thread did instead of it, such as the end of the time for which it waits.
+func Before(t *trace.Trace, event int) []int {
+	order := First(event)
+	for i := event - 1; i >= 0; i-- {
+		if e := &t.Events[i]; e.Thread == t.Events[event].Thread {
+			if arrives(e) || e.Site != t.Events[event].Site {
+				break
+			}
+			order = slices.Delete(order, i, i+1)
+		}
 	}
 	return order
 }
@@ -34,7 +69,7 @@ func (x *Experiment) Reordered(order []int, more ...trace.Site) schedule.Plan {
 	points = slices.DeleteFunc(points, func(s trace.Site) bool { return parts[s] })
 	add := func(e int) {
 		ev := &t.Events[e]
-		if ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpFree) && !slices.Contains(points, ev.Site) {
+		if ev.Flags&trace.FlagNoDecision != 0 && (ev.Op.IsAccess() || ev.Op == trace.OpFree) && !slices.Contains(points, ev.Site) && !parts[ev.Site] {
 			points = append(points, ev.Site)
 		}
 	}
@@ -66,8 +101,8 @@ func (x *Experiment) Reordered(order []int, more ...trace.Site) schedule.Plan {
 		events = append(events, ev)
 	}
 	return Everything(schedule.Plan{
-		Seed: x.Plan.Seed, Repeat: 1, Mode: schedule.Tolerant, Script: schedule.Steps(events), Threads: t.Threads,
-		Policy: schedule.Fair, Points: points, ExpectStatus: x.Plan.ExpectStatus, Delays: schedule.NoDelays,
+		Seed: x.Plan.Seed, Repeat: 1, Mode: schedule.Tolerant, Script: Steps(events), Threads: t.Threads,
+		Policy: schedule.Fair, Points: points, ExpectStatus: x.Plan.ExpectStatus, Delays: x.setting.Delays,
 		MaxSteps: x.setting.Budget(t, points),
 	})
 }
@@ -78,11 +113,20 @@ func HoldBefore(t *trace.Trace, event int, until trace.Site) schedule.Hold {
 	ev := &t.Events[event]
 	h := schedule.Hold{Site: ev.Site, Thread: ev.Thread, Until: until, When: schedule.Done}
 	for i := range t.Events[:event+1] {
-		if e := &t.Events[i]; e.Thread == ev.Thread && e.Site == ev.Site {
+		if e := &t.Events[i]; e.Thread == ev.Thread && e.Site == ev.Site && arrives(e) {
 			h.Arrival++
 		}
 	}
+	if !arrives(ev) { // the operation that it came before is pending
+		h.Arrival++
+	}
 	return h
+}
+
+// arrives reports whether a thread came to an instruction with an event: a detour leaves the pending operation.
+func arrives(ev *trace.Event) bool {
+	spec := ops.Of(ev.Op)
+	return spec.Does != ops.Leave && spec.Does != ops.Start && spec.Blocks != ops.UntilDelivery && ev.Op != trace.OpResume && ev.Flags&trace.FlagForced == 0
 }
 
 // Sample returns the plan of the nth execution under other schedules than the base's, with the base's scheduling points.
@@ -142,7 +186,7 @@ func (x *Experiment) Shifted(most int) (out [][]schedule.Step) {
 		}
 		for n := 1; n <= most; n++ {
 			if k := i - n; k >= begin { // from's last n operations come after to's interval
-				out = append(out, schedule.Steps(slices.Concat(events[:k], events[i:end], events[k:i], events[end:])))
+				out = append(out, Steps(slices.Concat(events[:k], events[i:end], events[k:i], events[end:])))
 			}
 			// from's next n operations come before to's interval
 			var mine, rest []trace.Event
@@ -154,7 +198,7 @@ func (x *Experiment) Shifted(most int) (out [][]schedule.Step) {
 				}
 			}
 			if len(mine) == n {
-				out = append(out, schedule.Steps(slices.Concat(events[:i], mine, rest)))
+				out = append(out, Steps(slices.Concat(events[:i], mine, rest)))
 			}
 		}
 	}

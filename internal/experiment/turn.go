@@ -50,7 +50,7 @@ func (x *Experiment) Turns(first, second int) []Turn {
 	a, between := pick(first, second, inA, true), pick(first, second, inA, false)
 	b, tail := pick(second, len(t.Events), inB, true), pick(second, len(t.Events), inB, false)
 	with := func(between ...[]trace.Event) []schedule.Step {
-		return schedule.Steps(slices.Concat(t.Events[:first], slices.Concat(between...), tail))
+		return Steps(slices.Concat(t.Events[:first], slices.Concat(between...), tail))
 	}
 	mine, others := split(between, a[0].Thread)
 	theirs, rest := split(between, b[0].Thread)

@@ -315,7 +315,7 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	}
 	opts.Where, opts.Locate, opts.Objects = names.Place, names.Locate, names.Object
 	if !s.options.NoExplain {
-		opts.Why = names.Explain
+		opts.Why = names
 	}
 	if all {
 		opts.Ignore = slices.Concat(opts.Ignore, again.keys())

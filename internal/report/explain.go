@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -69,16 +71,23 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 		if !o.Controlled {
 			moved = ", and what had to move with them,"
 		}
-		turned := fmt.Sprintf("With these two%s the other way round it does not fail (%s).", moved, executions(o.Executions))
+		turned := fmt.Sprintf("With these two%s the other way round it does not fail (%s).", moved, shownBy(o))
+		fails := "The execution fails because"
+		if o.Failed > 0 {
+			turned = fmt.Sprintf("With these two%s the other way round it does not always fail (%s).", moved, shownBy(o))
+		}
+		if o.Doubtful() {
+			fails = "It is not confirmed that the execution fails because"
+		}
 		begun := -1
 		if p.name == MapAccess {
 			begun = x.begun(o)
 		}
 		if begun >= 0 {
-			lines = append(lines, fmt.Sprintf("The execution fails because %s comes after the beginning of %s, and before its end.", x.event(o.First), x.event(begun)))
-			turned = fmt.Sprintf("If it comes after the end it does not fail (%s).", executions(o.Executions))
+			lines = append(lines, fmt.Sprintf("%s %s comes after the beginning of %s, and before its end.", fails, x.event(o.First), x.event(begun)))
+			turned = fmt.Sprintf("If it comes after the end it does not fail (%s).", shownBy(o))
 		} else {
-			lines = append(lines, fmt.Sprintf("The execution fails because %s comes before %s.", x.event(o.First), x.second(o)))
+			lines = append(lines, fmt.Sprintf("%s %s comes before %s.", fails, x.event(o.First), x.second(o)))
 		}
 		if len(p.triple) == 3 {
 			lines = append(lines, fmt.Sprintf("So %s comes between %s and %s.", x.event(p.triple[1]), x.event(p.triple[0]), x.event(p.triple[2])))
@@ -106,6 +115,9 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 			steps = append(steps, freed)
 		}
 		lines = append(lines, turned)
+		if o.KeptFailed < o.Kept {
+			lines = append(lines, "It needs something else, too.")
+		}
 		if late {
 			lines = append(lines, "No smaller ordering was found: a thread that is created so late hardly runs at the same time as others.")
 		}
@@ -133,7 +145,10 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 			}
 		}
 		if !late {
-			e.Short = x.short(p, o)
+			e.Short = strings.Replace(x.short(p, o), "does not fail", doesNotFail(o), 1)
+			if o.Doubtful() {
+				e.Short = "perhaps " + e.Short
+			}
 		}
 	}
 	if !e.Complete {
@@ -191,11 +206,21 @@ func contained(all, some *trace.Trace) []int {
 	return first
 }
 
-func executions(n int) string {
-	if n == 1 {
-		return "1 execution"
+// doesNotFail tells how often executions fail that have an ordering's events the other way round.
+func doesNotFail(o *Order) string {
+	if o.Failed == 0 {
+		return "does not fail"
 	}
-	return fmt.Sprintf("%d executions", n)
+	return fmt.Sprintf("fails in %d of %s", o.Failed, wording.Count(o.Executions, "execution"))
+}
+
+// shownBy tells the executions that show an ordering.
+func shownBy(o *Order) string {
+	s := wording.Count(o.Executions, "execution")
+	if o.Kept > 0 {
+		s = fmt.Sprintf("%d of %s; in their order, %d of %d", o.Failed, s, o.KeptFailed, o.Kept)
+	}
+	return s
 }
 
 type explaining struct {
@@ -268,7 +293,19 @@ func verb(ev *trace.Event) string {
 	if ev.Op == trace.OpWgAdd && int64(ev.Value) == -1 {
 		return "WaitGroup.Done"
 	}
+	if timedWait(ev) {
+		if ev.Op == trace.OpCondWake {
+			return "timed-out " + trace.OpCondWait.String()
+		}
+		return "timed-out " + ev.Op.String()
+	}
 	return ev.Op.String()
+}
+
+// timedWait reports whether an event is the end of a wait whose time was over.
+func timedWait(ev *trace.Event) bool {
+	s := ops.Of(ev.Op)
+	return s.Blocks != ops.UntilTime && s.Blocks != ops.Never && (ev.Flags&trace.FlagTimeout != 0 || ev.Op < trace.OpGo && ev.Result == int32(syscall.ETIMEDOUT))
 }
 
 // second describes the second of an ordering, which may be what a thread waits for.
@@ -337,7 +374,11 @@ func (x *explaining) short(p shown, o *Order) string {
 	place := func(s string) string { return strings.ReplaceAll(s, " of it", "") }
 	if len(p.section) == 2 {
 		x.last = x.object(x.t, p.section[0])
-		return fmt.Sprintf("%s of %s: %s comes before %s; the other way round it does not fail", p.name, x.last, place(x.event(p.section[0])), place(x.event(p.section[1])))
+		object, first := x.last, p.section[0]
+		if timedWait(&x.t.Events[o.First]) { // what the thread does then is not to blame
+			first = o.First
+		}
+		return fmt.Sprintf("%s of %s: %s comes before %s; the other way round it does not fail", p.name, object, place(x.event(first)), place(x.event(p.section[1])))
 	}
 	if len(p.triple) == 3 {
 		x.last = x.object(x.t, p.triple[1])
@@ -491,6 +532,12 @@ func (x *explaining) wait(threads []trace.ThreadID) string {
 		return fmt.Sprintf("T%d waits", threads[0])
 	}
 	return x.threads(threads) + " wait"
+}
+
+// Misuses reports whether an ordering shows how a Go program misused a channel, a WaitGroup or a map.
+func (r *Running) Misuses(t, passing *trace.Trace, o *Order) bool {
+	x := &explaining{t: t, passing: passing, names: r}
+	return x.misuse(o) != OrderViolation
 }
 
 // misuse is the pattern of an ordering that has no other: how a Go program used a channel, a WaitGroup or a map.

@@ -25,6 +25,8 @@ type Explanation struct {
 	// every ordering was tried.
 	Executions int  `json:"executions"`
 	Complete   bool `json:"complete"`
+	// Cut says that the limits ended the work, so that with more of them another ordering might be named.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Step is an event, or what a thread waits for when the failing execution ends.
@@ -65,8 +67,14 @@ type Order struct {
 	// Controlled: an execution in which everything moved but one of the two failed. Otherwise what had to move with
 	// them may matter, too.
 	Controlled bool `json:"controlled"`
+	// Of the schedules near the failing one, Kept have the two in their order, and KeptFailed of these fail.
+	Kept       int `json:"kept"`
+	KeptFailed int `json:"keptFailed"`
 	// Executions is how many had the two the other way round, Failed how many of these failed all the
 	// same: 0 for an ordering of the critical order.
 	Executions int `json:"executions"`
 	Failed     int `json:"failed"`
 }
+
+// Doubtful reports whether the executions speak as much against an ordering as for it.
+func (o *Order) Doubtful() bool { return 2*o.Failed >= o.Executions }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/symbol"
@@ -103,22 +102,13 @@ const ownCode = 3
 
 // rank returns how useful a frame is for locating an event: from 0 (useless) to ownCode.
 func (p *places) rank(s trace.Site, f symbol.Frame) int {
-	own := s.Module() >= 0 && s.Module() < len(p.tr.Modules) && OwnModule(p.tr.Modules[s.Module()])
 	switch {
 	case !f.Known():
 		return 0
-	case p.tr.Header.Target == "go" && f.GoStandard(), f.System():
+	case standard(p.tr, f):
 		return 1
-	case !own:
+	case !inOwnModule(p.tr, s):
 		return 2
 	}
 	return ownCode
-}
-
-// OwnModule reports whether a module is the program or one of its own libraries, rather than the
-// system's.
-func OwnModule(m trace.Module) bool {
-	return m.Program || !slices.ContainsFunc([]string{"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}, func(dir string) bool {
-		return strings.HasPrefix(m.Path, dir)
-	})
 }

@@ -325,7 +325,7 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	}
 	fmt.Fprintf(w, "replay:     heddle replay %s\n", wording.Quoted(replay))
 	if f.Why != nil {
-		fmt.Fprintf(w, "why:        %s (heddle explain %s)\n", f.Why.Short, wording.Quoted(replay))
+		printWhy(w, whyOf(f.Why), replay)
 	}
 	return nil
 }

@@ -95,6 +95,8 @@ type Why struct {
 	Short      string `json:"short"`
 	Text       string `json:"text"`
 	Executions int    `json:"executions"`
+	// Cut says that the time was over before the orderings had been tried. Then the others but Executions are empty.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Unseen is an estimate of the probability that the next execution shows a new behaviour.
@@ -187,7 +189,7 @@ func foundOf(x *engine.Found) Distinct {
 		}
 	}
 	if w := f.Why; w != nil {
-		out.Finding.Why = &Why{w.Pattern, w.Short, w.Text, w.Executions}
+		out.Finding.Why = whyOf(w)
 	}
 	if s := x.Simplified; s != nil {
 		out.Shown = s.Recorded

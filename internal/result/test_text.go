@@ -91,7 +91,7 @@ func (p *Printer) testFinding(out *Test) error {
 		fmt.Fprintf(w, "Go's race report: heddle replay --race-report %s\n", wording.Quoted(out.Trace))
 	}
 	if f.Why != nil {
-		fmt.Fprintf(w, "why:        %s (heddle explain %s)\n", f.Why.Short, wording.Quoted(out.Trace))
+		printWhy(w, f.Why, out.Trace)
 	}
 	_, err := fmt.Fprintln(w)
 	return err

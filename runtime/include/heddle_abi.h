@@ -430,6 +430,7 @@ enum hd_hold_flags {
   HD_HOLD_EVER = 1u << 1,    // until also counts if it was done before the arrival, by any thread
   HD_HOLD_REACHED = 1u << 2, // until counts once another thread stands before it
   HD_HOLD_NOT = 1u << 3,     // in force while last did not make the last change; without: while it did
+  HD_HOLD_TIME = 1u << 4,    // waits, sleeps and timers end early, within the slack, before the hold ends because no other thread can go on
 };
 
 // The fault that a plan injects into each of its executions (core/injection.c). A thread's occasions at one

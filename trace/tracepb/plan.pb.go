@@ -361,6 +361,7 @@ type Hold struct {
 	Last          uint64                 `protobuf:"varint,7,opt,name=last,proto3" json:"last,omitempty"` // trace.Site
 	Not           bool                   `protobuf:"varint,8,opt,name=not,proto3" json:"not,omitempty"`
 	Steps         uint32                 `protobuf:"varint,9,opt,name=steps,proto3" json:"steps,omitempty"`
+	Time          bool                   `protobuf:"varint,10,opt,name=time,proto3" json:"time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -456,6 +457,13 @@ func (x *Hold) GetSteps() uint32 {
 		return x.Steps
 	}
 	return 0
+}
+
+func (x *Hold) GetTime() bool {
+	if x != nil {
+		return x.Time
+	}
+	return false
 }
 
 // HoldCount is schedule.HoldCount.
@@ -1254,7 +1262,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x05holds\x18\x19 \x03(\v2\x15.heddle.trace.v1.HoldR\x05holds\x12\x16\n" +
 	"\x06output\x18\x1a \x01(\bR\x06output\x12\x18\n" +
 	"\aweights\x18\x1b \x03(\rR\aweights\x12 \n" +
-	"\vinteresting\x18\x1c \x03(\x04R\vinterestingJ\x04\b \x10!\"\xc6\x01\n" +
+	"\vinteresting\x18\x1c \x03(\x04R\vinterestingJ\x04\b \x10!\"\xda\x01\n" +
 	"\x04Hold\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\x04R\x04site\x12\x18\n" +
 	"\aarrival\x18\x02 \x01(\rR\aarrival\x12\x16\n" +
@@ -1264,7 +1272,9 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x04same\x18\x06 \x01(\bR\x04same\x12\x12\n" +
 	"\x04last\x18\a \x01(\x04R\x04last\x12\x10\n" +
 	"\x03not\x18\b \x01(\bR\x03not\x12\x14\n" +
-	"\x05steps\x18\t \x01(\rR\x05steps\"\x93\x01\n" +
+	"\x05steps\x18\t \x01(\rR\x05steps\x12\x12\n" +
+	"\x04time\x18\n" +
+	" \x01(\bR\x04time\"\x93\x01\n" +
 	"\tHoldCount\x12\x18\n" +
 	"\aarrived\x18\x01 \x01(\rR\aarrived\x12\x12\n" +
 	"\x04held\x18\x02 \x01(\rR\x04held\x12\x12\n" +

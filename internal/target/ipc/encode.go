@@ -179,5 +179,8 @@ func holdOf(prog Program, h *schedule.Hold) abi.Hold {
 	if h.Not {
 		w.Flags |= abi.HoldNot
 	}
+	if h.Time {
+		w.Flags |= abi.HoldTime
+	}
 	return w
 }

@@ -408,6 +408,7 @@ func drawHolds(r *rand.Rand, both []instruction, sites [2]map[instruction]trace.
 		if r.IntN(4) == 0 {
 			until = instruction{}
 		}
+		h.Time = r.IntN(3) == 0
 		if r.IntN(3) > 0 {
 			last = instruction{}
 		} else {

@@ -9,7 +9,7 @@
 //	plan           a line for each field: policy, seed, stay, depth, length, mode, steps, fair-after,
 //	               timeouts, spurious, delays, points, and a line for each hold:
 //	               hold load@7 until=store@9 same ever reached last=add@5 not arrival=2
-//	               thread=a steps=10, where load@7 is the load in line 7 of the program
+//	               thread=a steps=10 time, where load@7 is the load in line 7 of the program
 //	script         the decisions of a script
 //	expect LANG…   the decisions that are expected of these of c, go, sim
 //	none LANG…     why these have no counterpart; the runner prints it

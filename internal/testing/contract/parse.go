@@ -297,6 +297,8 @@ func hold(text string) (h Hold, err error) {
 			h.Same = true
 		case "not":
 			h.Not = true
+		case "time":
+			h.Time = true
 		default:
 			err = fmt.Errorf("hold: %q", f)
 		}

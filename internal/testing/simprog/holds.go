@@ -201,8 +201,31 @@ func (h *holds) among(can []*Thread) []*Thread {
 	if h.held == nil {
 		return can
 	}
-	var free, enabled []*Thread
-	blocked := true
+	free, enabled, blocked := h.split(can)
+	if blocked && len(enabled) > 0 {
+		return enabled
+	}
+	return free
+}
+
+// wait reports whether time may pass, since of the threads that can run only those that are held could go on.
+func (h *holds) wait(can []*Thread) bool {
+	time := func(t *Thread) bool {
+		for i := range h.list {
+			if t.holding.pending>>i&1 != 0 && h.list[i].Time {
+				return true
+			}
+		}
+		return false
+	}
+	_, enabled, blocked := h.split(can)
+	return blocked && len(enabled) > 0 && slices.ContainsFunc(h.held, time)
+}
+
+// split divides the threads that can run into those that are not held and the held ones that are enabled. blocked says that all of the
+// former only wait.
+func (h *holds) split(can []*Thread) (free, enabled []*Thread, blocked bool) {
+	blocked = true
 	for _, t := range can {
 		switch {
 		case !slices.Contains(h.held, t):
@@ -212,8 +235,5 @@ func (h *holds) among(can []*Thread) []*Thread {
 			enabled = append(enabled, t)
 		}
 	}
-	if blocked && len(enabled) > 0 {
-		return enabled
-	}
-	return free
+	return free, enabled, blocked
 }

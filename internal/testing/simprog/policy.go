@@ -271,6 +271,11 @@ func (p *policy) choose(can []*Thread) *Thread {
 			return t
 		}
 	}
+	if x.holds.wait(can) {
+		if t := p.whileHeld(); t != nil {
+			return t
+		}
+	}
 	var offered []*Thread
 	if !fair {
 		can, offered = x.offerSleepers(can)
@@ -451,6 +456,26 @@ func (p *policy) chooseEarly() *Thread {
 		x.early(pick)
 	}
 	return pick
+}
+
+// whileHeld ends the first wait, sleep or timer of a thread that is not held before its time; nil if the slack does not allow that.
+func (p *policy) whileHeld() (first *Thread) {
+	x := p.x
+	for _, t := range x.threads {
+		if t.timed && !t.ended && !x.decision.Has(t.id) && !slices.Contains(x.holds.held, t) && (first == nil || t.deadline < first.deadline) {
+			first = t
+		}
+	}
+	if first == nil || !x.mayOvertake(first) {
+		return nil
+	}
+	x.overtaken(first)
+	if first.detour = trace.OpNone; first.next.op == trace.OpCondWake {
+		first.detour = trace.OpCondTimeout
+	} else {
+		x.early(first)
+	}
+	return first
 }
 
 // toWake chooses the thread that a signal wakes: the one given by the script, else the first to

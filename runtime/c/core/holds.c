@@ -219,18 +219,36 @@ void hd_holds_done(struct hd_thread *t, int32_t result) {
 // has looked since anything changed.
 static bool waits(const struct hd_thread *u) { return hd_spinning(u) && u->ran > hd.progress_at; }
 
-bool hd_holds_hide(void) {
-  if (!nheld) return false;
-  bool blocked = true, some = false; // all threads that are not held wait; a held one is enabled
+// Reports whether all threads that are not held wait, and a held one is enabled.
+static bool only_held(void) {
+  bool blocked = true, some = false;
   for (uint32_t w = 0; w < hd.nwords; w++) {
-    shown.w[w] = hd.enabled.w[w];
     some = some || (hd.decision.w[w] & held.w[w]);
     for (uint64_t m = hd.enabled.w[w] & ~held.w[w]; m && blocked; m &= m - 1)
       blocked = waits(&hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)]);
   }
-  for (uint32_t w = 0; w < hd.nwords; w++)
-    hd.enabled.w[w] = blocked && some ? hd.decision.w[w] & held.w[w] : hd.enabled.w[w] & ~held.w[w];
+  return blocked && some;
+}
+
+bool hd_holds_hide(void) {
+  if (!nheld) return false;
+  bool only = only_held();
+  for (uint32_t w = 0; w < hd.nwords; w++) {
+    shown.w[w] = hd.enabled.w[w];
+    hd.enabled.w[w] = only ? hd.decision.w[w] & held.w[w] : hd.enabled.w[w] & ~held.w[w];
+  }
   return true;
+}
+
+bool hd_holds_wait(void) {
+  if (!nheld || !only_held()) return false;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = held.w[w]; m; m &= m - 1) {
+      const struct hd_thread *t = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      for (uint64_t b = t->holds; b; b &= b - 1)
+        if (of(&holds[__builtin_ctzll(b)], HD_HOLD_TIME)) return true;
+    }
+  return false;
 }
 
 void hd_holds_show(void) {

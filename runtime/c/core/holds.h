@@ -13,5 +13,6 @@ void hd_holds_done(struct hd_thread *t, int32_t result); // t's pending operatio
 void hd_holds_report(void);
 bool hd_held(const struct hd_thread *t);
 bool hd_holds_hide(void); // removes the threads that the policy must not choose from hd.enabled; false: no thread is held
+bool hd_holds_wait(void); // time may pass, since only threads that are held could go on
 void hd_holds_show(void); // puts them back
 #endif

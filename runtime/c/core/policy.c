@@ -343,6 +343,14 @@ static HD_COLD struct hd_thread *starving(void) {
   return hd.points - first->ran >= HD_STARVED ? first : NULL;
 }
 
+// Ends u's wait, sleep or timer early, with that for the decision.
+static uint32_t end_early(struct hd_thread *u) {
+  u->detour = u->pend.op == HD_OP_COND_WAKE ? HD_OP_COND_TIMEOUT : 0;
+  hd_overtaken(u);
+  if (!u->detour) hd_early(u);
+  return u->index;
+}
+
 // With TIMEOUTS, one decision in HD_EARLY_ODDS ends a timed wait or fires a timer before its
 // deadline; with SPURIOUS, one ends a wait spuriously. A program with timers may make few other
 // decisions, so there the first happens in one decision in HD_EARLY_TIMER_ODDS. Returns -1 if
@@ -353,7 +361,7 @@ static int32_t choose_early(void) {
   if (!timeouts && !spurious) return -1;
   uint32_t n = 0;
   struct hd_thread *pick = NULL;
-  uint16_t detour = 0;
+  bool spuriously = false;
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = (hd.timers.w[w] | hd.needers.w[w]) & ~hd.enabled.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
@@ -362,13 +370,24 @@ static int32_t choose_early(void) {
       if (!early && !(spurious && hd_detour_possible(u, HD_OP_SPURIOUS_WAKE))) continue;
       if (random_bits() % ++n) continue;
       pick = u;
-      detour = !early ? HD_OP_SPURIOUS_WAKE : u->pend.op == HD_OP_COND_WAKE ? HD_OP_COND_TIMEOUT : 0;
+      spuriously = !early;
     }
   if (!pick) return -1;
-  pick->detour = detour;
-  if (detour != HD_OP_SPURIOUS_WAKE) hd_overtaken(pick);
-  if (!detour) hd_early(pick);
+  if (!spuriously) return (int32_t)end_early(pick);
+  pick->detour = HD_OP_SPURIOUS_WAKE;
   return (int32_t)pick->index;
+}
+
+// Where holds let time pass, the first deadline of the threads that are not held comes before they end. Returns -1 if
+// no such thread has a deadline that the slack allows.
+static HD_COLD int32_t choose_while_held(void) {
+  struct hd_thread *first = NULL;
+  for (uint32_t w = 0; w < hd.nwords; w++)
+    for (uint64_t m = hd.timers.w[w] & ~hd.enabled.w[w]; m; m &= m - 1) {
+      struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];
+      if (!hd_held(u) && (!first || u->wait.deadline < first->wait.deadline)) first = u;
+    }
+  return first && hd_may_overtake(first) ? (int32_t)end_early(first) : -1;
 }
 
 // Decides whether the chosen thread takes a signal before its operation. Under FAIR it does so at
@@ -405,6 +424,10 @@ uint32_t hd_policy_choose(void) {
   }
   if (HD_UNLIKELY(hd.plan.flags & (HD_PLAN_TIMEOUTS | HD_PLAN_SPURIOUS)) && !hd.late) {
     int32_t i = choose_early();
+    if (i >= 0) return (uint32_t)i;
+  }
+  if (HD_UNLIKELY(hd.plan.nholds) && hd.next_deadline != ~0ull && hd_holds_wait()) {
+    int32_t i = choose_while_held();
     if (i >= 0) return (uint32_t)i;
   }
   uint32_t i;

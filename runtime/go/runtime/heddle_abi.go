@@ -441,6 +441,7 @@ const (
 	hdHoldEver    = 2
 	hdHoldReached = 4
 	hdHoldNot     = 8
+	hdHoldTime    = 16
 )
 
 // enum hd_fault_model

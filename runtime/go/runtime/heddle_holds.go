@@ -312,22 +312,47 @@ func hdHoldsHide() bool {
 	if h.n == 0 {
 		return false
 	}
-	blocked, some := true, false // all threads that are not held wait; a held one is enabled
+	only := hdHoldsOnly()
 	for w := range hd.nwords {
 		h.shown[w] = hd.enabled[w]
-		some = some || hd.decision[w]&h.held[w] != 0
-		for m := hd.enabled[w] &^ h.held[w]; m != 0 && blocked; m &= m - 1 {
-			blocked = hdHoldWaits(&hd.threads[w*64+uint32(sys.TrailingZeros64(m))])
-		}
-	}
-	for w := range hd.nwords {
-		if blocked && some {
+		if only {
 			hd.enabled[w] = hd.decision[w] & h.held[w]
 		} else {
 			hd.enabled[w] &^= h.held[w]
 		}
 	}
 	return true
+}
+
+// hdHoldsOnly reports whether all threads that are not held wait, and a held one is enabled.
+func hdHoldsOnly() bool {
+	h := &hdHolding
+	blocked, some := true, false
+	for w := range hd.nwords {
+		some = some || hd.decision[w]&h.held[w] != 0
+		for m := hd.enabled[w] &^ h.held[w]; m != 0 && blocked; m &= m - 1 {
+			blocked = hdHoldWaits(&hd.threads[w*64+uint32(sys.TrailingZeros64(m))])
+		}
+	}
+	return blocked && some
+}
+
+// hdHoldsWait reports whether time may pass, since of the enabled threads only those that are held could go on.
+func hdHoldsWait() bool {
+	h := &hdHolding
+	if h.n == 0 || !hdHoldsOnly() {
+		return false
+	}
+	for w := range hd.nwords {
+		for m := h.held[w]; m != 0; m &= m - 1 {
+			for b := hd.threads[w*64+uint32(sys.TrailingZeros64(m))].holds; b != 0; b &= b - 1 {
+				if hdHold_(uint32(sys.TrailingZeros64(b))).Flags&hdHoldTime != 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func hdHoldsShow() {

@@ -332,6 +332,12 @@ func hdChoose() *hdThread {
 		i = hdScriptChoose()
 		script = i >= 0
 	}
+	if i < 0 && !fire && hd.plan.Nholds != 0 && hdTimer() != 0 && hdMayOvertake(hdTimer()) && hdHoldsWait() {
+		fire, must = true, true
+		c := hdClock().index
+		hdAdd(&hd.enabled, c)
+		hdAdd(&hd.decision, c)
+	}
 	switch {
 	case i >= 0:
 	case must:

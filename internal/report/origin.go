@@ -1,0 +1,82 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Origin says whose an event is. Of two explanations that are otherwise equal, the one with the lower origin is better: what the user
+// wrote says more than what a library does for itself.
+type Origin uint8
+
+const (
+	// OwnEvent: the program's own code, or what it asks of a library that synchronises: of package sync, of the C++ library's
+	// std::mutex, or a context's expiry.
+	OwnEvent Origin = iota
+	// CalledEvent: a library that the program's code has called does it for itself, as package fmt does for a test's message.
+	CalledEvent
+	// LibraryEvent: a library does it, and no code of the program is on the stack.
+	LibraryEvent
+)
+
+// Origin returns whose an event of t is.
+func (r *Running) Origin(t *trace.Trace, event int) Origin {
+	ev := &t.Events[event]
+	if ev.Site == 0 {
+		return OwnEvent
+	}
+	sites := []trace.Site{ev.Site}
+	if int(ev.Stack) < len(t.Stacks) {
+		sites = append(sites, t.Stacks[ev.Stack]...)
+	}
+	origin := OwnEvent
+	for _, s := range sites {
+		if s == 0 {
+			continue
+		}
+		for _, f := range r.symbols().Call(s) {
+			switch {
+			case !standard(t, f) && inOwnModule(t, s):
+				return origin
+			case !synchronises(t, s, f):
+				origin = CalledEvent
+			}
+		}
+	}
+	if origin == CalledEvent {
+		return LibraryEvent
+	}
+	return OwnEvent
+}
+
+// standard reports whether the source of a frame is that of the language's library or of the compiler.
+func standard(t *trace.Trace, f symbol.Frame) bool {
+	return f.System() || t.Header.Target == "go" && f.GoStandard()
+}
+
+// synchronising are the packages of Go whose functions do nothing for themselves that others could depend on.
+var synchronising = []string{"context", "internal/sync", "runtime", "sync", "sync/atomic", "time"}
+
+// synchronises reports whether what a frame of a library does is what its caller asked for.
+func synchronises(t *trace.Trace, s trace.Site, f symbol.Frame) bool {
+	if t.Header.Target == "go" {
+		pkg, _ := symbol.GoName(f.Linkage)
+		return slices.Contains(synchronising, pkg)
+	}
+	return inOwnModule(t, s) // a header
+}
+
+func inOwnModule(t *trace.Trace, s trace.Site) bool {
+	return s.Module() >= 0 && s.Module() < len(t.Modules) && OwnModule(t.Modules[s.Module()])
+}
+
+// OwnModule reports whether a module is the program or one of its own libraries, rather than the
+// system's.
+func OwnModule(m trace.Module) bool {
+	return m.Program || !slices.ContainsFunc([]string{"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}, func(dir string) bool {
+		return strings.HasPrefix(m.Path, dir)
+	})
+}

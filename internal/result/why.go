@@ -1,0 +1,22 @@
+package result
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/wording"
+)
+
+func whyOf(e *report.Explanation) *Why {
+	return &Why{e.Pattern, e.Short, e.Text, e.Executions, e.Cut}
+}
+
+// printWhy prints the ordering on which a finding depends; trace is the finding's.
+func printWhy(w io.Writer, why *Why, trace string) {
+	said := why.Short
+	if why.Cut {
+		said = "not known: the time ended after " + wording.Count(why.Executions, "execution")
+	}
+	fmt.Fprintf(w, "why:        %s (heddle explain %s)\n", said, wording.Quoted(trace))
+}
