@@ -332,6 +332,7 @@ const (
 	LongEvery      = 64
 	LongNs         = 10000
 	LongShare      = 32
+	LongBits       = 61
 	ClockNs        = 100
 	Looks          = 1000
 	LooksAgain     = 64

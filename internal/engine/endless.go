@@ -137,7 +137,7 @@ func (x *continuer) look(seed uint64, sure bool) (over bool, err error) {
 		steps = recordedSteps / 8
 	}
 	for {
-		watch := waiting.New(x.at, &x.header)
+		watch := waiting.New(x.at, &x.header, true)
 		if over, err := x.run(x.at, steps, seed, watch); over || err != nil {
 			return true, err
 		}
@@ -371,7 +371,7 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 			e.Thread, e.Site, e.Object, e.Stack = w.Thread, w.Site, w.Object, append([]trace.Site{w.Site}, calls...)
 		}
 		text := fmt.Sprintf("T%d %s", w.Thread, looksAt(w))
-		if w.Object != 0 {
+		if does := ops.Does(w.Op); w.Object != 0 && does != ops.Take && does != ops.Join {
 			text += " " + n.of(t, &w, max(last, 0))
 		}
 		text += " at " + n.where(w.Site, calls) + " again and again"
@@ -453,6 +453,14 @@ func looksAt(w waiting.Wait) string {
 		return "tries to change"
 	case ops.Acquire, ops.AcquireShared, ops.Down:
 		return "tries to take"
+	case ops.Resume:
+		return "waits for"
+	case ops.Join:
+		return "waits for the end of a thread"
+	case ops.Take:
+		return "waits for a signal"
+	case ops.Poll:
+		return "polls"
 	}
 	if w.Op == trace.OpYield {
 		return "reads" // between two points (runtime/c/core/computation.c)
@@ -607,17 +615,31 @@ func reads(e *trace.Ending) bool {
 	return e.Kind.Endless() && slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool { return w.Ready && ops.Of(w.Op).Does == ops.Read })
 }
 
+// expires reports whether a hang's loop makes a call that ends in vain: its time limit, which has passed, may be on the thread's stack.
+func expires(e *trace.Ending) bool {
+	return e.Kind.Endless() && slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool {
+		switch ops.Does(w.Op) {
+		case ops.Resume, ops.Acquire, ops.AcquireShared, ops.Down, ops.Join, ops.Take, ops.Poll:
+			return w.Ready
+		}
+		return false
+	})
+}
+
 // preparedEndless makes p a plan of which one can tell whether it ends like v.like.
 func (v *verdict) preparedEndless(p *schedule.Plan) {
 	if p.Mode == schedule.Strict && p.MaxSteps == len(p.Script) || !p.Record {
 		return
 	}
-	if v.header != nil && p.Watcher == nil && idles(v.like) {
-		p.Watcher, p.States = waiting.New(0, v.header), true
-	}
-	// A recorded access of Go has no value, and is not recorded again and again.
-	if v.header != nil && v.header.Instrumented && p.Watcher == nil && (v.header.Target == "go" || !p.Accesses) && reads(v.like) {
-		p.Watcher, p.Values = waiting.New(0, v.header), true
+	if v.header != nil && p.Watcher == nil {
+		// A recorded access of Go has no value, and is not recorded again and again. What C writes to its stack may be a time, which the
+		// state tells relative to now.
+		recorded := v.header.Target != "go" && p.Accesses
+		values := v.header.Instrumented && !recorded && reads(v.like)
+		states := idles(v.like) || recorded && expires(v.like)
+		if values || states {
+			p.Watcher, p.Values, p.States = waiting.New(0, v.header, states), p.Values || values, states
+		}
 	}
 	if p.Mode != schedule.Tolerant || p.FairAfter != 0 {
 		return
@@ -648,13 +670,14 @@ func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 		} else {
 			w = waiting.Examine(o.Trace, 0)
 		}
-		if w.Kind == trace.Unfinished || o.FairAt > 0 && w.From > o.FairAt {
+		if w.Kind == trace.Unfinished || o.FairAt > 0 && w.Acted > o.FairAt {
 			if e.Kind == trace.Hang && e.Message == trace.NoProgress {
 				return
 			}
 			e.Kind, o.Trace.Ending.Kind = trace.Unfinished, trace.Unfinished
 			return
 		}
+		w.From = w.Acted // the recording is to be short
 		o.Trace.Events = o.Trace.Events[:nextDecision(o.Trace, w.From+keptTurns*8*max(1, ready(e)))]
 		told(o.Trace, &w, names{v.where, v.objects})
 		*e = o.Trace.Ending

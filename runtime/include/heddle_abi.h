@@ -351,6 +351,7 @@ enum hd_scheduler {
   HD_LONG_EVERY = 64,         // points between two steps of that time
   HD_LONG_NS = 10000,         // virtual ns of such a step, besides
   HD_LONG_SHARE = 32,         // one in this many of the ns since time began to pass in this way
+  HD_LONG_BITS = 61,          // of a time, in ns, from which on steps no longer grow: programs have signed ns since 1970
   HD_CLOCK_NS = 100,          // virtual ns that a clock reading takes
   HD_LOOKS = 1000,            // consecutive clock readings after which a thread counts as waiting
   HD_LOOKS_AGAIN = 64,        // clock readings between two yields of such a thread

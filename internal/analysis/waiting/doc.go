@@ -15,7 +15,8 @@
 //   - Otherwise the execution is unfinished. A loop that counts cannot be told from one that comes to an end, unless its code tells.
 //
 // Threads may get on where no operation tells of it: they count their turns in registers, or read a file. If the target
-// shows the states of threads (schedule.Plan.States), those must recur, too; and what moves data into or out of a descriptor never
+// shows the states of threads (schedule.Plan.States), those must recur, too, and stand for the values of
+// a thread's accesses to its own stack, where times may be: the states tell them relative to now. What moves data into or out of a descriptor never
 // repeats itself. A state that does not recur does not count if no word in which it differs can end the loop (Words).
 //
 // A thread that repeats itself and looks at nothing, as one that sleeps and serves, is *idle*. Beside one, an execution is a hang

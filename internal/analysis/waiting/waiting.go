@@ -25,8 +25,9 @@ type Wait struct {
 // Verdict is what the events of an execution say about its end.
 type Verdict struct {
 	Kind trace.Kind // Hang, Livelock or Unfinished
-	// From is the number of scheduling decisions before the threads begin to repeat themselves.
-	From int
+	// From is the number of scheduling decisions before the threads begin to repeat themselves. Acted leaves out their states, which
+	// are told in the fair phase only.
+	From, Acted int
 	// Decisions is how many were seen.
 	Decisions int
 	// Turns is the smallest number of turns that a thread made from there on.
@@ -78,7 +79,8 @@ type Recogniser struct {
 	from      int  // decisions before the ones to look at
 	partly    bool // some accesses have no value (trace.FlagValue)
 	forked    bool // there has been a child process
-	states    bool // an event has told the state of a thread
+	stated    bool // the plan asks for the states of threads, and they tell what is on the stack
+	states    bool // an event has told one
 	decisions int
 	threads   []*thread
 	unseen    bool
@@ -88,13 +90,14 @@ type Recogniser struct {
 	changed map[trace.Object]map[trace.ThreadID]int
 }
 
-// New returns a recogniser that looks at an execution's events after so many scheduling decisions. Of h it needs the target.
-func New(from int, h *trace.Header) *Recogniser {
-	return &Recogniser{from: from, partly: h.Target == "go"}
+// New returns a recogniser that looks at an execution's events after so many scheduling decisions. states says that
+// the plan asks for those of threads (schedule.Plan.States). Of h New needs the target.
+func New(from int, h *trace.Header, states bool) *Recogniser {
+	return &Recogniser{from: from, partly: h.Target == "go", stated: states && h.Target != "go"}
 }
 
 // Begin implements schedule.Watcher.
-func (r *Recogniser) Begin(int64) { *r = Recogniser{from: r.from, partly: r.partly} }
+func (r *Recogniser) Begin(int64) { *r = Recogniser{from: r.from, partly: r.partly, stated: r.stated} }
 
 // Unseen implements schedule.Watcher.
 func (r *Recogniser) Unseen() { r.unseen = true }
@@ -139,6 +142,9 @@ func (r *Recogniser) Event(e *trace.Event) {
 		t.outside = r.decisions
 	}
 	a := actOf(e)
+	if r.stated && r.private(e) {
+		a.value, a.aux = 0, 0
+	}
 	// What is written without a value may be another one each time.
 	unknown := r.partly && e.Flags&trace.FlagValue == 0 && ops.Of(e.Op).Does == ops.Write
 	if _, ok := t.seen[a]; !ok || unknown || moves(e) {
@@ -165,6 +171,12 @@ func (r *Recogniser) Event(e *trace.Event) {
 	}
 }
 
+// private reports whether an event is an access to the thread's own stack where no other thread accesses it: the thread's state tells what
+// is there, and tells times relative to now.
+func (r *Recogniser) private(e *trace.Event) bool {
+	return e.Object.Region() == trace.RegionStack && e.Object.Index() == int(e.Thread) && r.own[e.Object] == e.Thread && ops.Of(e.Op).Of == ops.Memory
+}
+
 func (t *thread) state(hash uint64, decision int) {
 	switch {
 	case t.states[hash]:
@@ -180,7 +192,7 @@ func (t *thread) state(hash uint64, decision int) {
 
 // Examine is the verdict on a recorded execution. It looks at the events after so many scheduling decisions.
 func Examine(t *trace.Trace, from int) Verdict {
-	r := New(from, &t.Header)
+	r := New(from, &t.Header, false)
 	for i := range t.Events {
 		r.Event(&t.Events[i])
 	}
@@ -238,7 +250,7 @@ func looks(a act, mixed map[trace.Object]bool) bool {
 		return true
 	case ops.Compare:
 		return a.result == 0
-	case ops.Acquire, ops.AcquireShared, ops.Down, ops.Resume:
+	case ops.Acquire, ops.AcquireShared, ops.Down, ops.Resume, ops.Join, ops.Take:
 		if a.op == trace.OpGmutexTrylock || a.op == trace.OpRwTrylock || a.op == trace.OpRwTryrlock {
 			return !mixed[a.object] // otherwise the lock would be released
 		}
@@ -290,6 +302,7 @@ func (r *Recogniser) Verdict(end *trace.Ending, endless ...trace.ThreadID) Verdi
 			running = append(running, trace.ThreadID(id))
 		}
 	}
+	v.Acted = v.From
 	late := func() bool { return v.From-r.from > (r.decisions-r.from)/settled }
 	if r.unseen || full || late() {
 		return v

@@ -93,7 +93,7 @@ func TestSettles(t *testing.T) {
 	if v := Examine(late(2000), 0); v.Kind != trace.Unfinished {
 		t.Errorf("a value changed until late: %+v", v)
 	}
-	r := New(0, &trace.Header{})
+	r := New(0, &trace.Header{}, false)
 	for _, e := range late(100).Events {
 		r.Event(&e)
 	}

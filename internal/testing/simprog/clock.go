@@ -100,7 +100,10 @@ func (x *execution) timeLong() {
 	if x.longSince == 0 {
 		x.longSince = x.time
 	}
-	x.time += abi.LongNs + (x.time-x.longSince)/abi.LongShare
+	if x.time>>abi.LongBits == 0 {
+		x.time += (x.time - x.longSince) / abi.LongShare
+	}
+	x.time += abi.LongNs
 }
 
 // mayOvertake reports whether the slack is enough for u's time to come now.

@@ -1,6 +1,7 @@
 // deadlines.c: the program's clocks as virtual time.
 #define _GNU_SOURCE
 #include <time.h>
+#include "core/private_state.h"
 #include "core/run.h"
 #include "core/virtual_time.h"
 
@@ -20,7 +21,14 @@ bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs) {
   uint64_t at = abs->tv_sec < 0 ? 0 : (uint64_t)abs->tv_sec * 1000000000ull + (uint64_t)abs->tv_nsec;
   uint64_t from = hd_clock_origin(clock);
   d->vtime = at > from ? at - from : 0;
+  hd_private_deadline(at, from);
   return true;
+}
+
+uint64_t hd_after(uint64_t ns) {
+  uint64_t until = hd.vtime + ns;
+  hd_private_after(until, ns);
+  return until;
 }
 
 void hd_timer(struct hd_thread *t, const struct hd_deadline *d) {

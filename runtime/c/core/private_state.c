@@ -6,18 +6,136 @@
 #include "core/outcome.h"
 #include "core/private_state.h"
 #include "core/rings.h"
+#include "core/sched.h"
 #include "core/side_stack.h"
 
 enum { MOST = 256 << 10 }; // bytes of stack that are looked at
+static const uint64_t SECOND = 1000000000;
 
+// ---- times
+static void push(struct hd_moment *list, uint32_t n, struct hd_moment m) {
+  for (uint32_t i = n - 1; i; i--) list[i] = list[i - 1];
+  list[0] = m;
+}
+
+void hd_private_reading_kept(uint64_t at, uint64_t origin) {
+  struct hd_moment *list = hd.cur->clock.read;
+  if (origin >= SECOND && !(list->at == at && list->origin == origin)) push(list, HD_READINGS, (struct hd_moment){ .at = at, .origin = origin });
+}
+
+// The reading that a deadline was computed from is taken to be one of which it is a round time away: the ones after it are not.
+void hd_private_deadline_kept(uint64_t at, uint64_t origin) {
+  const struct hd_moment *read = hd.cur->clock.read;
+  struct hd_moment m = { .at = at, .origin = origin, .after = at - origin - hd.vtime };
+  static const uint64_t units[] = { 1000000, 1000, 1 };
+  for (uint32_t u = 0; u < 3 && !m.reading; u++)
+    for (uint32_t i = 0; i < HD_READINGS && !m.reading; i++)
+      if (read[i].origin == origin && (int64_t)(at - read[i].at) % (int64_t)units[u] == 0) {
+        m.after = at - read[i].at;
+        m.reading = i + 1;
+      }
+  push(hd.cur->clock.until, HD_DEADLINES, m);
+}
+
+void hd_private_after_kept(uint64_t vtime, uint64_t ns) {
+  push(hd.cur->clock.until, HD_DEADLINES, (struct hd_moment){ .at = vtime, .after = ns });
+}
+
+// What stands for each form that the thread's times may have on its stack.
+enum { SLOTS = 256, SECONDS = 1, FRACTION, UNITS, TIMES };
+static const uint64_t ROUND = 1000000, FAR = 1ull << 42; // ns; FAR is above an hour
+static struct form { uint64_t word, stands; } forms[SLOTS]; // by hash of the word; stands 0: none
+
+static struct form *form(uint64_t word) {
+  uint32_t i = (uint32_t)(word * 0x9e3779b97f4a7c15ull >> 56);
+  while (forms[i].stands && forms[i].word != word) i = (i + 1) % SLOTS;
+  return &forms[i];
+}
+
+static void add(uint64_t word, uint64_t stands) {
+  struct form *f = form(word);
+  if (word && !f->stands) *f = (struct form){ word, stands };
+}
+
+static uint64_t stands(const struct hd_moment *m, uint64_t i, uint64_t more) {
+  return hd_mix(hd_mix(hd_mix(TIMES + i, m->after), m->reading), more) | 1ull << 63;
+}
+
+// Executes what follows for each time m of a thread, with its number i.
+#define EACH_TIME(t, m, i) \
+  for (uint64_t i = 0; i < HD_DEADLINES + HD_READINGS; i++) \
+    for (const struct hd_moment *m = i < HD_DEADLINES ? &(t)->clock.until[i] : &(t)->clock.read[i - HD_DEADLINES]; m && m->at; m = NULL)
+
+// Parts of a time, and coarse times, stand for themselves: two readings may agree in them in one turn and differ in the next.
+static void forms_of(const struct hd_thread *t) {
+  hd_fill(forms, 0, sizeof forms);
+  EACH_TIME(t, m, i) {
+    add(m->at, stands(m, i, 0));
+    add(m->at - m->origin, stands(m, i, 0));
+  }
+  EACH_TIME(t, m, i) {
+    if (!m->origin) {
+      add(m->at - m->after, stands(m, i, 1));
+      continue;
+    }
+    add(m->at / SECOND, SECONDS);
+    add(m->at / SECOND * SECOND, SECONDS);
+    add(m->at / SECOND + 1, SECONDS);
+    add(m->at % SECOND, FRACTION);
+    add(m->at % SECOND / 1000, FRACTION);
+    add(m->at / 1000, UNITS);
+    add(m->at / 1000000, UNITS);
+  }
+}
+
+// Returns what stands for a time that is one of the thread's, or a round time from one of its readings: a deadline that it has
+// computed, and not used yet. 0: it is none.
+static uint64_t time_of(const struct hd_thread *t, uint64_t at) {
+  EACH_TIME(t, m, i)
+    if (m->origin && m->at == at) return stands(m, i, 0);
+  for (uint64_t i = 0; i < HD_READINGS && t->clock.read[i].at; i++) {
+    int64_t after = (int64_t)(at - t->clock.read[i].at);
+    if ((uint64_t)after + FAR < 2 * FAR && after % (int64_t)ROUND == 0) return stands(&t->clock.read[i], i + HD_DEADLINES, (uint64_t)after);
+  }
+  return 0;
+}
+
+// The same for a time in two words.
+static uint64_t time_of_both(const struct hd_thread *t, uint64_t seconds, uint64_t fraction) {
+  if (seconds >= 100 * SECOND || fraction >= SECOND) return 0;
+  uint64_t is = time_of(t, seconds * SECOND + fraction);
+  return is || fraction >= 1000000 ? is : time_of(t, seconds * SECOND + fraction * 1000);
+}
+
+// Returns what stands for a word of the thread's, or the word.
+static uint64_t word_of(const struct hd_thread *t, uint64_t word) {
+  const struct form *f = form(word);
+  if (f->stands) return f->stands;
+  if (word < 1000 || !t->clock.read[0].at) return word;
+  if (word < SECOND) {
+    for (uint64_t i = 0; i < 2; i++)
+      if (t->clock.read[i].at % ROUND && t->clock.read[i].at % ROUND == word % ROUND) return FRACTION;
+    return word;
+  }
+  uint64_t is = time_of(t, word);
+  return is ? is : word;
+}
+
+// ---- states
+//
 // A function leaves nothing in the other registers when it calls one of the runtime's. The frames of the runtime's functions that
 // are on the program's stack belong to the state: they hold the registers that these use.
 static bool state(const struct hd_thread *t, uint64_t *hash) {
   uintptr_t sp = hd_program_sp(), lo = hd_stack_lo(t), hi = hd_stack_hi(t);
   if (!sp || sp - lo >= hi - lo || hi - sp > MOST) return false;
   uint64_t h = hd.effects; // state that changed elsewhere may end what the thread does
-  for (unsigned i = 0; i < HD_PROGRAM_REGISTERS; i++) h = hd_mix(h, hd_program_register(i));
-  for (const uint64_t *p = (const uint64_t *)(sp & ~7ull); p < (const uint64_t *)hi; p++) h = hd_mix(h, *p);
+  forms_of(t);
+  for (unsigned i = 0; i < HD_PROGRAM_REGISTERS; i++) h = hd_mix(h, word_of(t, hd_program_register(i)));
+  for (const uint64_t *p = (const uint64_t *)(sp & ~7ull), *end = (const uint64_t *)(hi & ~7ull); p < end; p++) {
+    uint64_t both = p + 1 < end && *p >= 1000 ? time_of_both(t, p[0], p[1]) : 0;
+    h = hd_mix(h, both ? both : word_of(t, *p));
+    if (both) p++;
+  }
   *hash = h;
   return true;
 }

@@ -58,6 +58,13 @@ struct hd_suspended {
   uint32_t depth;
 };
 
+// A time that a thread has read from a clock, or until which it has asked to wait.
+struct hd_moment {
+  uint64_t at, origin; // ns of the clock; at virtual time 0
+  uint64_t after;      // of a deadline: ns after a reading
+  uint64_t reading;    // which one, from 1; 0: none
+};
+enum { HD_READINGS = 8, HD_DEADLINES = 4 };
 enum { HD_SEEN_SETS = 4, HD_SEEN_WAYS = 4, HD_SHADOW_MAX = 1024 };
 
 struct hd_frame { uint64_t pc; uintptr_t sp, fp; }; // fp: the frame pointer that the function has, if it has one
@@ -123,6 +130,7 @@ struct hd_thread {
     uint32_t looks, looks_at; // clock readings with no scheduling point between them, and hd.points at that time
     uint32_t naps;         // consecutive timed waits at one call site with no progress between them
     uint64_t nap_pc, nap_began, nap_progress;
+    struct hd_moment read[HD_READINGS], until[HD_DEADLINES]; // its last ones, newest first (core/private_state.h)
   } clock;
 
   // ---- signals: state per thread rather than per carrier; read by core/interrupts.c

@@ -100,7 +100,7 @@ bool hd_time_drifts(void) {
 HD_COLD void hd_time_long(void) {
   if (hd.points % HD_LONG_EVERY) return;
   if (!hd.long_since) hd.long_since = hd.vtime;
-  hd.vtime += HD_LONG_NS + (hd.vtime - hd.long_since) / HD_LONG_SHARE;
+  hd.vtime += HD_LONG_NS + (hd.vtime >> HD_LONG_BITS ? 0 : (hd.vtime - hd.long_since) / HD_LONG_SHARE);
 }
 
 // ---- overtaking

@@ -25,5 +25,6 @@ struct hd_deadline { uint64_t vtime; };
 static inline bool hd_wait_clock(int clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
 uint64_t hd_clock_origin(int clock);          // the clock's ns at virtual time 0
 bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs); // false: EINVAL
+uint64_t hd_after(uint64_t ns);               // the deadline of a wait that is to last so long
 void hd_timer(struct hd_thread *t, const struct hd_deadline *d); // sets the deadline of t's pending wait
 #endif

@@ -11,6 +11,7 @@
 #include "core/program_memory.h"
 #include "core/progress.h"
 #include "core/run.h"
+#include "core/virtual_time.h"
 #include "signals/signals.h"
 #include "io/blocking.h"
 #include "io/descriptors.h"
@@ -135,7 +136,7 @@ static uint64_t expires(const struct hd_io_wait *w) {
 static long wait(int ep, struct epoll_event *out, int max, uint64_t ns, uint64_t pc) {
   hd.cur->pend.pc = pc;
   if (max <= 0) return -EINVAL;
-  uint64_t until = ns == ~0ull ? ~0ull : hd.vtime + ns;
+  uint64_t until = ns == ~0ull ? ~0ull : hd_after(ns);
   for (;;) {
     struct hd_file *f = hd_file_of(ep);
     bool external = false;

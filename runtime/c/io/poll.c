@@ -11,6 +11,7 @@
 #include "core/progress.h"
 #include "core/registration.h"
 #include "core/run.h"
+#include "core/virtual_time.h"
 #include "signals/signals.h"
 #include "time/time.h"
 #include "io/blocking.h"
@@ -92,7 +93,7 @@ void hd_poll_say(const struct hd_io_wait *w, uint32_t thread, hd_say *say) {
 static long look(struct set *s, uint64_t ns, uint64_t pc) {
   bool external = false;
   for (uint32_t i = 0; i < s->n; i++) external |= s->fds[i].fd >= 0 && !hd_file_of(s->fds[i].fd) && hd_is_external(s->fds[i].fd);
-  uint64_t until = !ns || ns == ~0ull ? ~0ull : hd.vtime + ns;
+  uint64_t until = !ns || ns == ~0ull ? ~0ull : hd_after(ns);
   struct hd_io_wait w = { .ready = ready, .expires = ns ? expires : NULL, .fd = -1, .until = until, .external = external && ns, .intr = HD_INTR_ALWAYS, .glance = !ns, .arg = s };
   for (;;) {
     struct hd_thread *t = hd_io_point(HD_OP_FD_POLL, pc, 0, s->n ? s->fds[0].fd : -1, s->n, &w);

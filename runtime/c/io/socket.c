@@ -7,6 +7,7 @@
 #include "core/outcome.h"
 #include "core/program_memory.h"
 #include "core/run.h"
+#include "core/virtual_time.h"
 #include "signals/signals.h"
 #include "io/blocking.h"
 #include "io/descriptors.h"
@@ -216,7 +217,7 @@ static long do_connect(int fd, const struct sockaddr *sa, socklen_t len, uint64_
     return hd_io_done(t, 0, 0);
   }
   struct hd_file *l = hd_addr_socket(&a, f->sock->type);
-  struct hd_io_wait w = { .ready = connect_ready, .file = f, .fd = fd, .until = f->sock->sndtimeo ? hd.vtime + f->sock->sndtimeo : ~0ull, .arg = &a };
+  struct hd_io_wait w = { .ready = connect_ready, .file = f, .fd = fd, .until = f->sock->sndtimeo ? hd_after(f->sock->sndtimeo) : ~0ull, .arg = &a };
   w.intr = f->sock->sndtimeo ? HD_INTR_ALWAYS : HD_INTR_RESTART;
   bool waits = !f->nonblock, local = f->sock->domain == AF_UNIX;
   struct hd_thread *t = hd_io_point(HD_OP_FD_CONNECT, pc, l ? l->id : 0, fd, 0, waits ? &w : NULL);
@@ -245,7 +246,7 @@ static long take_connection(int fd, struct sockaddr *sa, socklen_t *len, int fla
   uint64_t until = ~0ull;
   for (bool begun = false;; begun = true) {
     struct hd_file *f = hd_socket_of(fd, &err);
-    if (f && f->sock->rcvtimeo && !begun) until = hd.vtime + f->sock->rcvtimeo;
+    if (f && f->sock->rcvtimeo && !begun) until = hd_after(f->sock->rcvtimeo);
     struct hd_io_wait w = { .ready = accept_ready, .file = f, .fd = fd, .until = until, .intr = until == ~0ull ? HD_INTR_RESTART : HD_INTR_ALWAYS };
     bool waits = f && !f->nonblock;
     struct hd_thread *t = hd_io_point(HD_OP_FD_ACCEPT, pc, f ? f->id : 0, fd, 0, waits ? &w : NULL);

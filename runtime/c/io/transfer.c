@@ -8,6 +8,7 @@
 #include "core/outcome.h"
 #include "core/registration.h"
 #include "core/run.h"
+#include "core/virtual_time.h"
 #include "signals/signals.h"
 #include "io/blocking.h"
 #include "io/descriptors.h"
@@ -146,7 +147,7 @@ static long transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
     w.intr = m->done ? HD_INTR_ALWAYS : HD_INTR_RESTART;
     if (f && f->sock) {
       uint64_t ns = write ? f->sock->sndtimeo : f->sock->rcvtimeo;
-      if (!begun) until = ns ? hd.vtime + ns : ~0ull;
+      if (!begun) until = ns ? hd_after(ns) : ~0ull;
       w.until = until;
       if (ns) w.intr = HD_INTR_ALWAYS;
     }

@@ -477,7 +477,7 @@ static int wait(const sigset_t *set, siginfo_t *info, const struct timespec *tim
   hd_block_on(t, (uint64_t)&hd.process_pending, 0);
   t->wait.intr = (uint8_t)intr;
   if (timeout) {
-    struct hd_deadline d = { hd.vtime + (uint64_t)for_.tv_sec * 1000000000ull + (uint64_t)for_.tv_nsec };
+    struct hd_deadline d = { hd_after((uint64_t)for_.tv_sec * 1000000000ull + (uint64_t)for_.tv_nsec) };
     hd_timer(t, &d);
   }
   hd_point_cancel(t);

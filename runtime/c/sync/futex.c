@@ -41,7 +41,7 @@ static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *time
     if (timeout) {
       struct hd_deadline d;
       if (cmd == FUTEX_WAIT_BITSET) hd_deadline(&d, op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, timeout);
-      else d.vtime = hd.vtime + (uint64_t)timeout->tv_sec * 1000000000ull + (uint64_t)timeout->tv_nsec;
+      else d.vtime = hd_after((uint64_t)timeout->tv_sec * 1000000000ull + (uint64_t)timeout->tv_nsec);
       hd_timer(t, &d);
     }
     hd_point(t);

@@ -15,6 +15,7 @@
 #include "core/identity.h"
 #include "core/libc.h"
 #include "core/outcome.h"
+#include "core/private_state.h"
 #include "core/program_memory.h"
 #include "core/progress.h"
 #include "core/registration.h"
@@ -42,8 +43,9 @@ static HD_COLD void long_look(struct hd_thread *t, uint64_t pc) {
   t->clock.looks_at = hd.points;
 }
 
-static uint64_t now(uint64_t pc) {
-  if (HD_UNLIKELY(!hd_active())) return hd_vtime_at_main += HD_CLOCK_NS;
+// Returns what a clock of that origin shows, in units of so many ns.
+static uint64_t now(uint64_t origin, uint64_t unit, uint64_t pc) {
+  if (HD_UNLIKELY(!hd_active())) return (origin + (hd_vtime_at_main += HD_CLOCK_NS)) / unit;
   hd_unordered(HD_SHARED_CLOCK); // how much time has passed depends on what other threads have done
   struct hd_thread *t = hd.cur;
   if (t->clock.looks_at != hd.points) {
@@ -51,7 +53,9 @@ static uint64_t now(uint64_t pc) {
     t->clock.looks = 0;
   }
   if (HD_UNLIKELY(++t->clock.looks > HD_LOOKS)) long_look(t, pc);
-  return hd.vtime += HD_CLOCK_NS;
+  uint64_t shown = (origin + (hd.vtime += HD_CLOCK_NS)) / unit;
+  hd_private_reading(shown * unit, origin);
+  return shown;
 }
 
 // The call is about to store its result, and calls hd_inject_called then: an access of the caller's. Before main, accesses are not recorded.
@@ -69,7 +73,7 @@ HD_INTERPOSE_MODELLED(int, clock_gettime, (clockid_t clock, struct timespec *ts)
   if (!exists(clock)) { errno = EINVAL; return -1; }
   hd_refresh(ts, sizeof *ts, HD_RA);
   stores(ts, sizeof *ts, HD_RA);
-  split(ts, hd_clock_origin(clock) + now(HD_RA));
+  split(ts, now(hd_clock_origin(clock), 1, HD_RA));
   hd_inject_called();
   return 0;
 }
@@ -77,27 +81,27 @@ HD_INTERPOSE_MODELLED(int, clock_gettime, (clockid_t clock, struct timespec *ts)
 HD_INTERPOSE_MODELLED(int, gettimeofday, (struct timeval *restrict tv, void *restrict tz), (tv, tz)) {
   hd_refresh(tv, sizeof *tv, HD_RA);
   stores(tv, sizeof *tv, HD_RA);
-  uint64_t at = hd_clock_origin(CLOCK_REALTIME) + now(HD_RA);
-  tv->tv_sec = (time_t)(at / 1000000000);
-  tv->tv_usec = (suseconds_t)(at % 1000000000 / 1000);
+  uint64_t at = now(hd_clock_origin(CLOCK_REALTIME), 1000, HD_RA);
+  tv->tv_sec = (time_t)(at / 1000000);
+  tv->tv_usec = (suseconds_t)(at % 1000000);
   hd_inject_called();
   return 0;
 }
 
 HD_INTERPOSE_MODELLED(time_t, time, (time_t *out), (out)) {
   if (out) stores(out, sizeof *out, HD_RA);
-  time_t t = (time_t)((hd_clock_origin(CLOCK_REALTIME) + now(HD_RA)) / 1000000000);
+  time_t t = (time_t)now(hd_clock_origin(CLOCK_REALTIME), 1000000000, HD_RA);
   if (out) *out = t;
   hd_inject_called();
   return t;
 }
 
-HD_INTERPOSE_MODELLED(clock_t, clock, (void), ()) { return (clock_t)(now(HD_RA) / 1000); }
+HD_INTERPOSE_MODELLED(clock_t, clock, (void), ()) { return (clock_t)now(0, 1000, HD_RA); }
 
 HD_INTERPOSE_MODELLED(int, timespec_get, (struct timespec *ts, int base), (ts, base)) {
   if (base != TIME_UTC) return 0;
   stores(ts, sizeof *ts, HD_RA);
-  split(ts, hd_clock_origin(CLOCK_REALTIME) + now(HD_RA));
+  split(ts, now(hd_clock_origin(CLOCK_REALTIME), 1, HD_RA));
   hd_inject_called();
   return base;
 }
@@ -129,7 +133,7 @@ HD_INTERPOSE_MODELLED(int, clock_getcpuclockid, (pid_t pid, clockid_t *clock), (
 
 // All time is spent computing, none of it in the kernel.
 HD_INTERPOSE_MODELLED(clock_t, times, (struct tms *t), (t)) {
-  uint64_t at = now(HD_RA);
+  uint64_t at = now(0, 1, HD_RA);
   if (t) {
     hd_refresh(t, sizeof *t, HD_RA);
     *t = (struct tms){ .tms_utime = (clock_t)(at / 10000000) };
@@ -142,7 +146,7 @@ HD_INTERPOSE_MODELLED(int, getrusage, (int who, struct rusage *r), (who, r)) {
   hd_refresh(r, sizeof *r, HD_RA);
   hd_fill(r, 0, sizeof *r);
   if (who == RUSAGE_CHILDREN) return 0;
-  uint64_t at = now(HD_RA);
+  uint64_t at = now(0, 1, HD_RA);
   r->ru_utime.tv_sec = (time_t)(at / 1000000000);
   r->ru_utime.tv_usec = (suseconds_t)(at % 1000000000 / 1000);
   r->ru_maxrss = 16 << 10;

@@ -334,6 +334,7 @@ const (
 	hdLongEvery      = 64
 	hdLongNs         = 10000
 	hdLongShare      = 32
+	hdLongBits       = 61
 	hdClockNs        = 100
 	hdLooks          = 1000
 	hdLooksAgain     = 64

@@ -291,7 +291,10 @@ func hdTimeLong() {
 	if hd.longSince == 0 {
 		hd.longSince = hd.vnow
 	}
-	hd.vnow += hdLongNs + (hd.vnow-hd.longSince)/hdLongShare
+	if hd.vnow>>hdLongBits == 0 {
+		hd.vnow += (hd.vnow - hd.longSince) / hdLongShare
+	}
+	hd.vnow += hdLongNs
 }
 
 // hdChoose picks the thread that performs the next operation, and updates time and the schedule. A
