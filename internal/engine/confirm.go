@@ -66,7 +66,7 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 }
 
 // A finding is explained by executions none of which begins after whyTime.
-const whyTime = 10 * time.Second
+const whyTime = 5 * time.Second
 
 // explain looks for the ordering on which the finding depends, as heddle explain does. If the limits end that, it names none: heddle
 // explain, which has more time, might name another one.

@@ -255,7 +255,11 @@ func (x *explaining) eventIn(t *trace.Trace, i int) string {
 		s += " of " + object
 		x.last = object
 	}
-	if at := x.place(ev); at != "" {
+	switch at, own := x.place(ev), x.names.ownPlace(t, i); {
+	case at == "":
+	case own != "":
+		s += " in " + at + ", " + own + ","
+	default:
 		s += " at " + at
 	}
 	return s
