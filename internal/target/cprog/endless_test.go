@@ -50,13 +50,13 @@ int main(int argc, char **argv) {
 // looks are what a loop looks at, and what changes to go on: nothing in it, except for the turns, is another one in each round.
 var looks = []string{
 	"if (stop) break;",
-	"if (plain) break;",
 	"pthread_mutex_lock(&mu); int seen = plain; pthread_mutex_unlock(&mu); if (seen) break;",
 	"if (stop || atomic_load(&stop) > 3) break; usleep(10);",
 }
 
-// walks are the same with many accesses to a point.
+// walks are the same with many accesses to a point, and none where the loop writes.
 var walks = []string{
+	"if (plain) break;",
 	"p = p->next; if (!p) break;",
 	"p = next(p); if (!p) break;",
 	"if (p->value == 7) break; p = p->next;",
@@ -96,7 +96,7 @@ func randomLoop(r *rand.Rand, n int, decision string) string {
 	}
 	at := r.IntN(len(body) + 1)
 	look := looks[r.IntN(len(looks))]
-	if n%6 == 0 {
+	if decision == "" && n%3 == 0 {
 		look = walks[r.IntN(len(walks))]
 	}
 	body = append(body[:at:at], append([]string{look}, body[at:]...)...)
