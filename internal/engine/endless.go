@@ -190,7 +190,7 @@ const (
 func (x *continuer) endless(counting []trace.ThreadID) (bool, error) {
 	looked := x.continuation
 	defer func() { x.continuation = looked }()
-	// Some points are no decisions; so many more have passed when the threads begin to repeat themselves, or fewer.
+	// Not every point is a decision, so up to so many more have passed when the threads begin to repeat themselves.
 	more := max(0, looked.outcome.Points-looked.verdict.Decisions) + len(looked.outcome.Ending.Waiters)
 	for states := countedStates; states <= countedStates*moreStates; states *= moreStates {
 		watch := &waiting.Words{}
