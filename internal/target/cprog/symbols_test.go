@@ -27,7 +27,7 @@ var allowedImports = strings.Fields(`
 	posix_spawn_file_actions_adddup2 posix_spawn_file_actions_destroy posix_spawn_file_actions_init
 	posix_spawnattr_getflags posix_spawnattr_getsigdefault posix_spawnattr_init posix_spawnattr_setflags posix_spawnattr_setsigmask
 	pthread_mutexattr_init pthread_mutexattr_settype pthread_self pthread_setspecific
-	_Unwind_Backtrace _Unwind_GetIPInfo _Unwind_Resume __popcountdi2
+	_Unwind_Backtrace _Unwind_GetCFA _Unwind_GetGR _Unwind_GetIP _Unwind_GetIPInfo _Unwind_Resume __popcountdi2
 	_ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __gmon_start__`)
 
 func TestRuntimeImports(t *testing.T) {

