@@ -524,7 +524,7 @@ func depends(a, b *trace.Event) bool {
 	return a.Object == b.Object
 }
 
-// misuse reports whether turning a pair shows how a program misused an operation of Go's library.
+// misuse reports whether turning a pair shows how a program misused an operation.
 func (x *explainer) misuse(p *pairOf) bool {
 	return x.names.Misuses(x.Base, p.Passing, &report.Order{First: p.first, Second: p.second, Waiting: p.waiter != nil})
 }

@@ -503,7 +503,7 @@ func (x *explaining) pattern(o *Order) shown {
 	case o.Waiting:
 		return shown{name: OrderViolation}
 	case b.Blocks == ops.UntilReacquired && a.Does == ops.Acquire:
-		if wake, ok := x.woken(o.First, o.Second); ok {
+		if wake, ok := x.steals(o); ok {
 			return shown{name: StolenWakeUp, more: []int{wake}, sentence: fmt.Sprintf("%s has woken T%d before, but T%d acquires the lock first.", x.event(wake), second.Thread, first.Thread)}
 		}
 	case a.Does == ops.Acquire && b.Does == ops.Acquire:
@@ -538,10 +538,21 @@ func (x *explaining) wait(threads []trace.ThreadID) string {
 	return x.threads(threads) + " wait"
 }
 
-// Misuses reports whether an ordering shows how a Go program misused a channel, a WaitGroup or a map.
+// Misuses reports whether an ordering shows how a Go program misused a channel, a WaitGroup or a map, or how a thread took what
+// another one had been woken for.
 func (r *Running) Misuses(t, passing *trace.Trace, o *Order) bool {
 	x := &explaining{t: t, passing: passing, names: r}
-	return x.misuse(o) != OrderViolation
+	_, steals := x.steals(o)
+	return steals || x.misuse(o) != OrderViolation
+}
+
+// steals returns the wake-up of a thread that has the lock again with the second event of an ordering, if with the first another
+// thread acquires the lock before and changes what the woken thread looks at.
+func (x *explaining) steals(o *Order) (wake int, ok bool) {
+	if o.Second < 0 || o.Waiting || ops.Of(x.t.Events[o.Second].Op).Blocks != ops.UntilReacquired || ops.Does(x.t.Events[o.First].Op) != ops.Acquire {
+		return 0, false
+	}
+	return x.woken(o.First, o.Second)
 }
 
 // misuse is the pattern of an ordering that has no other: how a Go program used a channel, a WaitGroup or a map.
