@@ -657,17 +657,47 @@ func (x *explaining) inside(first, second int) (f, s int, ok bool) {
 	}
 	a, _ := section(x.t, first)
 	b, _ := section(x.t, second)
+	a, b = x.outermost(a), x.outermost(b)
+	theirs := map[trace.Object][]int{}
+	for _, s := range b {
+		o := x.t.Events[s].Object
+		theirs[o] = append(theirs[o], s)
+	}
+	tried := 0
 	for _, f := range a {
-		for _, s := range b {
-			one, two := &x.t.Events[f], &x.t.Events[s]
-			if one.Object == two.Object && (changes(one) || changes(two)) {
-				if _, _, _, broken := x.broken(f, s); broken {
-					return f, s, true
-				}
+		for _, s := range theirs[x.t.Events[f].Object] {
+			if !changes(&x.t.Events[f]) && !changes(&x.t.Events[s]) {
+				continue
+			}
+			if tried++; tried > mostInside {
+				return 0, 0, false
+			}
+			if _, _, _, broken := x.broken(f, s); broken {
+				return f, s, true
 			}
 		}
 	}
 	return 0, 0, false
+}
+
+// mostInside is how many pairs of accesses in two critical sections are looked at, each in time that grows with the execution.
+const mostInside = 200
+
+// outermost returns the first and the last of the accesses that an instruction makes to an object, of each.
+func (x *explaining) outermost(accesses []int) []int {
+	type access struct {
+		site   trace.Site
+		object trace.Object
+	}
+	of := func(e int) access { return access{x.t.Events[e].Site, x.t.Events[e].Object} }
+	first, last := map[access]int{}, map[access]int{}
+	for _, e := range accesses {
+		if _, ok := first[of(e)]; !ok {
+			first[of(e)] = e
+		}
+		last[of(e)] = e
+	}
+	return slices.DeleteFunc(accesses, func(e int) bool { return e != first[of(e)] && e != last[of(e)] })
 }
 
 // guarded returns the accesses to memory for which two acquisitions of one lock stand: of their critical sections, the last of the first and the first of the second that conflict. later is the second one's event if it is of
