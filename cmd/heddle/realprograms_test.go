@@ -78,7 +78,7 @@ var realPrograms = []realProgram{
 		build: [][]string{{"make", "-C", "programs", "zstd", "CC=CC", "CFLAGS=-O1 -g", "HAVE_ZLIB=0", "HAVE_LZMA=0", "HAVE_LZ4=0"}},
 		args:  []string{"programs/zstd", "-q", "-k", "-c", "-T2", "-1", "zeros"},
 		runs:  1000, behaviours: 500, threads: 5, events: 300, shows: []string{"pool.c:", "fileio_asyncio.c:", "cond wait"},
-		flags: []string{"--max-steps", "20000"},
+		flags: []string{"--max-steps", "200000"},
 		bugs: []seededBug{{
 			"a job is put into the queue without the lock", "pthread_mutex_lock@pool.c:289",
 			"signal,hang,deadlock,assertion", nil,
@@ -289,13 +289,22 @@ func (p *realProgram) make(t *testing.T, source string, commands [][]string) {
 	}
 }
 
-// test leaves the call out, and wants the bug found, simplified, and replayed 20 times.
+// test leaves the call out, and wants the bug found, simplified, and replayed 20 times. A hang whose loops take many points a turn is kept
+// as it was found, which a note says.
 func (b *seededBug) test(t *testing.T, dir string, program []string) {
 	args := append([]string{"find", "--json", "--time", "60s", "--without", b.without, "-o", "bug.hdl"}, b.flags...)
 	out, mb := runJSONPeak[findJSON](t, dir, exitFound, append(args, program...)...)
 	s := out.Simplified
-	if out.Finding == nil || s == nil || !slices.Contains(strings.Split(b.kinds, ","), out.Finding.Kind) {
+	long := s == nil && slices.ContainsFunc(out.Notes, func(n string) bool { return strings.HasPrefix(n, "not simplified: a few turns of each loop") })
+	if out.Finding == nil || s == nil && !long || !slices.Contains(strings.Split(b.kinds, ","), out.Finding.Kind) {
 		t.Fatalf("%+v", out)
+	}
+	if long {
+		t.Logf("%s: %s, in execution %d, after %.1f s; %d MB; %s", out.Finding.Kind, out.Finding.Message, out.Finding.Execution, out.Seconds, mb, out.Notes)
+		if r := runJSON[replayJSON](t, dir, exitFound, "replay", "--json", "--times", "20", out.Trace); !r.Same || r.Times != 20 {
+			t.Errorf("%+v", r)
+		}
+		return
 	}
 	found, err := trace.ReadFile(filepath.Join(dir, out.Trace))
 	if err != nil {
