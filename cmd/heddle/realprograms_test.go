@@ -78,7 +78,7 @@ var realPrograms = []realProgram{
 		build: [][]string{{"make", "-C", "programs", "zstd", "CC=CC", "CFLAGS=-O1 -g", "HAVE_ZLIB=0", "HAVE_LZMA=0", "HAVE_LZ4=0"}},
 		args:  []string{"programs/zstd", "-q", "-k", "-c", "-T2", "-1", "zeros"},
 		runs:  1000, behaviours: 500, threads: 5, events: 300, shows: []string{"pool.c:", "fileio_asyncio.c:", "cond wait"},
-		flags: []string{"--max-steps", "200000"},
+		flags: []string{"--max-steps", "2000000"},
 		bugs: []seededBug{{
 			"a job is put into the queue without the lock", "pthread_mutex_lock@pool.c:289",
 			"signal,hang,deadlock,assertion", nil,
