@@ -149,27 +149,10 @@ func (p elfBytes) calls(slots, wanted map[uint64]bool, out []Call) []Call {
 // importSlots returns the addresses in the global offset table into which the loader stores the
 // functions that named accepts.
 func importSlots(f *elf.File, named func(string) bool) map[uint64]bool {
-	symbols, err := f.DynamicSymbols()
-	if err != nil {
-		return nil
-	}
 	slots := map[uint64]bool{}
-	for _, s := range f.Sections {
-		if s.Type != elf.SHT_RELA {
-			continue
-		}
-		b, err := s.Data()
-		if err != nil {
-			continue
-		}
-		for ; len(b) >= 24; b = b[24:] {
-			slot, info := f.ByteOrder.Uint64(b), f.ByteOrder.Uint64(b[8:])
-			switch elf.R_X86_64(info & 0xffffffff) {
-			case elf.R_X86_64_JMP_SLOT, elf.R_X86_64_GLOB_DAT:
-				if n := int(info >> 32); n >= 1 && n <= len(symbols) && named(symbols[n-1].Name) {
-					slots[slot] = true
-				}
-			}
+	for slot, name := range elffile.Imports(f) {
+		if named(name) {
+			slots[slot] = true
 		}
 	}
 	return slots

@@ -73,37 +73,20 @@ func (u *unit) newLocations(off int64, base uint64) (out []located) {
 	}
 	r := listReader{u: u, b: b[off:]}
 	for len(r.b) > 0 {
-		op := r.byte()
-		var lo, hi uint64
-		switch op { // DW_LLE_*
-		case 0:
+		kind := r.byte()
+		switch {
+		case kind == endOfList:
 			return out
-		case 1: // base_addressx
-			base = r.indexed()
-			continue
-		case 2: // startx_endx
-			lo, hi = r.indexed(), r.indexed()
-		case 3: // startx_length
-			lo = r.indexed()
-			hi = lo + r.number()
-		case 4: // offset_pair
-			lo, hi = base+r.number(), base+r.number()
-		case 5: // default_location
-			lo, hi = 0, ^uint64(0)
-		case 6: // base_address
-			base = r.address()
-			continue
-		case 7: // start_end
-			lo, hi = r.address(), r.address()
-		case 8: // start_length
-			lo = r.address()
-			hi = lo + r.number()
-		case 9: // view_pair of GNU
+		case kind == viewPair:
 			r.number()
 			r.number()
 			continue
-		default:
+		case kind > viewPair:
 			return nil
+		}
+		lo, hi, ok := r.bounds(kind, &base)
+		if !ok {
+			continue
 		}
 		n := r.number()
 		if n > uint64(len(r.b)) {
@@ -115,10 +98,49 @@ func (u *unit) newLocations(off int64, base uint64) (out []located) {
 	return nil // it does not end: damaged
 }
 
+// Kinds of the entries of a list of locations, DW_LLE_*. Lists of ranges have the same, DW_RLE_*, without defaultLocation.
+const (
+	endOfList = iota
+	baseAddressx
+	startxEndx
+	startxLength
+	offsetPair
+	defaultLocation
+	baseAddress
+	startEnd
+	startLength
+	viewPair // of GNU
+)
+
 // listReader reads the entries of a list of ranges or locations of DWARF 5. After damage it is empty.
 type listReader struct {
 	u *unit
 	b []byte
+}
+
+// bounds reads the addresses between which an entry applies. It reports false for an entry that sets base instead.
+func (r *listReader) bounds(kind byte, base *uint64) (lo, hi uint64, ok bool) {
+	switch kind {
+	case baseAddressx:
+		*base = r.indexed()
+		return 0, 0, false
+	case baseAddress:
+		*base = r.address()
+		return 0, 0, false
+	case startxEndx:
+		return r.indexed(), r.indexed(), true
+	case startxLength:
+		lo = r.indexed()
+		return lo, lo + r.number(), true
+	case offsetPair:
+		return *base + r.number(), *base + r.number(), true
+	case startEnd:
+		return r.address(), r.address(), true
+	case startLength:
+		lo = r.address()
+		return lo, lo + r.number(), true
+	}
+	return 0, ^uint64(0), true // defaultLocation
 }
 
 func (r *listReader) byte() byte {

@@ -212,32 +212,14 @@ func (u *unit) newRanges(b []byte, off int64, base uint64) (out [][2]uint64) {
 	}
 	r := listReader{u: u, b: b[off:]}
 	for len(r.b) > 0 {
-		var lo, hi uint64
-		switch r.byte() { // DW_RLE_*
-		case 0:
-			return out
-		case 1: // base_addressx
-			base = r.indexed()
-			continue
-		case 2: // startx_endx
-			lo, hi = r.indexed(), r.indexed()
-		case 3: // startx_length
-			lo = r.indexed()
-			hi = lo + r.number()
-		case 4: // offset_pair
-			lo, hi = base+r.number(), base+r.number()
-		case 5: // base_address
-			base = r.address()
-			continue
-		case 6: // start_end
-			lo, hi = r.address(), r.address()
-		case 7: // start_length
-			lo = r.address()
-			hi = lo + r.number()
-		default:
+		kind := r.byte()
+		if kind >= defaultLocation {
+			kind++
+		}
+		if kind == endOfList || kind > startLength {
 			return out
 		}
-		if r.b != nil {
+		if lo, hi, ok := r.bounds(kind, &base); ok && r.b != nil {
 			out = append(out, [2]uint64{lo, hi})
 		}
 	}

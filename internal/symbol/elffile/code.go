@@ -11,7 +11,7 @@ import (
 func Code(f *elf.File) iter.Seq2[*elf.Section, []byte] {
 	return func(yield func(*elf.Section, []byte) bool) {
 		for _, s := range f.Sections {
-			if s.Flags&elf.SHF_EXECINSTR == 0 || s.Type == elf.SHT_NOBITS {
+			if !hasCode(s) {
 				continue
 			}
 			if b, err := s.Data(); err == nil && !yield(s, b) {
@@ -21,6 +21,8 @@ func Code(f *elf.File) iter.Seq2[*elf.Section, []byte] {
 	}
 }
 
+func hasCode(s *elf.Section) bool { return s.Flags&elf.SHF_EXECINSTR != 0 && s.Type != elf.SHT_NOBITS }
+
 // CodeAt returns up to size bytes of the instructions at addr in the file at path, or nil if it cannot be read.
 func CodeAt(path string, addr uint64, size int) []byte {
 	f, err := regular.OpenELF(path)
@@ -29,7 +31,7 @@ func CodeAt(path string, addr uint64, size int) []byte {
 	}
 	defer f.Close()
 	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Type != elf.SHT_NOBITS && addr >= s.Addr && addr-s.Addr < s.Size {
+		if hasCode(s) && addr >= s.Addr && addr-s.Addr < s.Size {
 			b := make([]byte, min(uint64(size), s.Size-(addr-s.Addr)))
 			if _, err := s.ReadAt(b, int64(addr-s.Addr)); err == nil {
 				return b

@@ -2,6 +2,7 @@ package valueflow
 
 import (
 	"debug/elf"
+	"maps"
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -34,7 +35,7 @@ func (c *Code) file(module int) *file {
 	if f := c.files[module]; f != nil {
 		return f
 	}
-	f := &file{imports: map[uint64]string{}}
+	f := &file{}
 	c.files[module] = f
 	if module < 0 || module >= len(c.modules) || !strings.HasPrefix(c.modules[module].Path, "/") {
 		return f
@@ -48,38 +49,13 @@ func (c *Code) file(module int) *file {
 		for s, b := range elffile.Code(e) {
 			segments = append(segments, segment{s.Addr, b})
 		}
-		f.readImports(e)
+		f.imports = maps.Collect(elffile.Imports(e))
 	})
 	if err != nil || info.BuildID != "" && m.BuildID != "" && !strings.EqualFold(info.BuildID, m.BuildID) {
 		return f // built again since
 	}
 	f.segments = segments
 	return f
-}
-
-func (f *file) readImports(e *elf.File) {
-	symbols, err := e.DynamicSymbols()
-	if err != nil {
-		return
-	}
-	for _, s := range e.Sections {
-		if s.Type != elf.SHT_RELA {
-			continue
-		}
-		b, err := s.Data()
-		if err != nil {
-			continue
-		}
-		for ; len(b) >= 24; b = b[24:] {
-			slot, info := e.ByteOrder.Uint64(b), e.ByteOrder.Uint64(b[8:])
-			switch elf.R_X86_64(info & 0xffffffff) {
-			case elf.R_X86_64_JMP_SLOT, elf.R_X86_64_GLOB_DAT:
-				if n := int(info >> 32); n >= 1 && n <= len(symbols) {
-					f.imports[slot] = symbols[n-1].Name
-				}
-			}
-		}
-	}
 }
 
 // at returns the bytes from an address on, nil if there is no code.
