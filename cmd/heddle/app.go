@@ -176,7 +176,9 @@ func (a *app) traceWriter(given, name string, more ...string) (*tracefile.Writer
 
 // printer prints results as text.
 func (a *app) printer(draw drawFlags, stats statsFlag) *result.Printer {
-	return &result.Printer{Words: a.stdout, Errors: a.stderr, Screen: a.screen, Draw: a.drawing(), Full: draw.Full, Stats: stats.Stats}
+	how := a.drawing()
+	how.Stacks = draw.Stacks
+	return &result.Printer{Words: a.stdout, Errors: a.stderr, Screen: a.screen, Draw: how, Full: draw.Full, Stats: stats.Stats}
 }
 
 // drawing are the options for standard output.

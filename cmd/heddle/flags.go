@@ -332,7 +332,8 @@ func (f searchFlags) options() (engine.Options, error) {
 
 // drawFlags say how an execution is drawn.
 type drawFlags struct {
-	Full bool `help:"Show every event, and fold nothing."`
+	Full   bool `help:"Show every event, and fold nothing."`
+	Stacks bool `help:"Show the call stack of each thread that had not ended."`
 }
 
 type statsFlag struct {

@@ -76,7 +76,7 @@ func (c *showCommand) Run(a *app) error {
 		return a.printJSON(result.View(tr, c.Sources))
 	}
 	o := a.drawing()
-	o.Full = c.Full
+	o.Full, o.Stacks = c.Full, c.Stacks
 	if c.Width > 0 {
 		o.Width = c.Width
 	}

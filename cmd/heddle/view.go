@@ -42,7 +42,7 @@ func (c *viewCommand) Run(a *app) error {
 	}
 	a.launcher().Findable(a.ctx, tr)
 	o := a.drawing()
-	o.Full = c.Full
+	o.Full, o.Stacks = c.Full, c.Stacks
 	command, err := interactive.Show(a.ctx, result.View(tr, c.Sources), interactive.Options{Draw: o, Event: c.Event, Source: report.SourcesOf(tr, report.Options{SourceDirs: c.Sources}).Line, Debuggers: func(event int) (lines []string) {
 		for _, d := range report.DebuggerCommands(&tr.Header, c.Trace) {
 			if event < len(tr.Events) {

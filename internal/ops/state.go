@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -204,6 +205,28 @@ func (s *State) HoldOf(t trace.ThreadID, o trace.Object) (Hold, bool) {
 		}
 	}
 	return Hold{}, false
+}
+
+// Held is a lock and a thread's hold of it.
+type Held struct {
+	Hold
+	Object trace.Object
+}
+
+// HoldsOf returns the locks that thread t holds, in the order in which its holds began. It looks at all objects.
+func (s *State) HoldsOf(t trace.ThreadID) (out []Held) {
+	for _, o := range s.slots {
+		if o == nil {
+			continue
+		}
+		if h := o.holdOf(t); h != nil {
+			out = append(out, Held{*h, o.Name})
+		}
+	}
+	slices.SortFunc(out, func(a, b Held) int {
+		return cmp.Or(cmp.Compare(a.Event, b.Event), cmp.Compare(a.Object, b.Object))
+	})
+	return out
 }
 
 // Holders returns the holds of o by threads other than t, in order.

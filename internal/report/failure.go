@@ -202,7 +202,7 @@ func (b *builder) waits() ([]Wait, int) {
 func (b *builder) wait(w, before *trace.Waiter) Wait {
 	p := b.pendingOf(w)
 	at := b.placeOf(&trace.Event{Thread: w.Thread, Op: w.Op, Site: w.Site, Stack: w.Stack})
-	out := Wait{Thread: w.Thread, Ready: w.Ready, Place: at.place, Stack: b.places.stacks[at.stack], Creator: -1}
+	out := Wait{Thread: w.Thread, Ready: w.Ready, Place: at.place, Stack: b.places.stacks[at.stack], Creator: -1, Since: -1}
 	for i := range b.tr.Events {
 		e := &b.tr.Events[i]
 		if id, ok := e.Child(); ok && id == w.Thread && e.Op == trace.OpGo {
@@ -226,21 +226,80 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 		out.Text = who + " could go on: " + p.brief
 		return out
 	}
-	if before != nil && before.Op != trace.OpThreadJoin && before.Object != 0 {
-		who += " holds " + b.typed(before.Object)
-		if h, ok := b.state.HoldOf(w.Thread, before.Object); ok {
-			e := &b.tr.Events[h.Event]
-			who += " (locked at " + b.places.list[b.placeOf(e).place].Label + ")"
-		}
-		who += " and"
+	if held := b.holds(&out, w, before); held != "" {
+		who += " holds " + held + " and"
 	}
 	name := b.names.Name(p.object, 0, len(b.tr.Events)).Text
 	waits := " " + b.waitText(p, w.Thread)
 	if full := b.typed(p.object); name != "" && full != name && (before == nil || before.Object != p.object) {
 		waits = strings.Replace(waits, " "+name, " "+full, 1)
 	}
+	out.Since = b.since(w, p)
 	out.Text = who + waits
 	return out
+}
+
+// mostHeld is how many of the locks that a thread holds are named in a line.
+const mostHeld = 3
+
+// holds enters the locks that w's thread holds, and returns them in words: `A (locked at f.c:10, event 7)`. The one that the previous
+// thread in the cycle waits for comes first in words.
+func (b *builder) holds(out *Wait, w, before *trace.Waiter) string {
+	var words []string
+	for _, h := range b.state.HoldsOf(w.Thread) {
+		held := Held{b.typed(h.Object), b.placeOf(&b.tr.Events[h.Event]).place, h.Event}
+		out.Holds = append(out.Holds, held)
+		text := fmt.Sprintf("%s (locked at %s, event %d)", held.Object, b.places.list[held.Place].Label, h.Event)
+		if before != nil && before.Op != trace.OpThreadJoin && h.Object == before.Object {
+			words = slices.Insert(words, 0, text)
+		} else {
+			words = append(words, text)
+		}
+	}
+	if before != nil && before.Op != trace.OpThreadJoin && before.Object != 0 && len(words) == 0 {
+		return b.typed(before.Object) // by what the runtime says: the acquisition was not recorded
+	}
+	if more := len(words) - mostHeld; more > 0 {
+		words = append(words[:mostHeld], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(words, ", ")
+}
+
+// since returns the first event after which w's thread could not go on, or -1.
+func (b *builder) since(w *trace.Waiter, p pending) int {
+	last := b.lastOf(w.Thread)
+	switch spec := ops.Of(w.Op); {
+	case last < 0 || b.over.Has(w.Thread):
+		return -1
+	case w.Op >= trace.OpGo && b.tr.Events[last].Op == w.Op:
+		return last // a goroutine blocks in the operation that was recorded
+	case spec.Blocks == ops.UntilReacquired:
+		if _, waiting := b.state.Waiting(w.Thread); waiting {
+			return last
+		}
+		return -1
+	case spec.Blocks == ops.UntilEnded && p.target >= 0:
+		return last
+	case spec.Blocks == ops.UntilFree:
+		// It blocks with an operation that was not recorded, behind its last event and the acquisition of the one that holds the lock.
+		for _, h := range b.state.Holders(w.Object, -1) {
+			if h.Thread != w.Thread {
+				return max(last, h.Event)
+			}
+			return last
+		}
+	}
+	return -1
+}
+
+// lastOf returns a thread's last event, or -1.
+func (b *builder) lastOf(t trace.ThreadID) int {
+	for i := len(b.tr.Events) - 1; i >= 0; i-- {
+		if b.tr.Events[i].Thread == t {
+			return i
+		}
+	}
+	return -1
 }
 
 // waitFor sets what the threads of a failure wait for, and who has it.
@@ -263,11 +322,11 @@ func (b *builder) waitFor(f *Failure) {
 			}
 			w.Object = at
 			for _, h := range b.state.Holders(x.Object, -1) {
-				w.For = append(w.For, Holder{h.Thread, b.placeOf(&b.tr.Events[h.Event]).place})
+				w.For = append(w.For, Holder{h.Thread, b.placeOf(&b.tr.Events[h.Event]).place, h.Event})
 			}
 		}
 		if x.Holder >= 0 && !slices.ContainsFunc(w.For, func(h Holder) bool { return h.Thread == x.Holder }) {
-			w.For = append(w.For, Holder{Thread: x.Holder})
+			w.For = append(w.For, Holder{Thread: x.Holder, Event: -1})
 		}
 	}
 }

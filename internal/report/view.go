@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -197,7 +198,7 @@ type Side struct {
 type Wait struct {
 	Thread trace.ThreadID `json:"thread"`
 	Ready  bool           `json:"ready"` // it was enabled
-	// Text describes what the thread holds and waits for: `T1 holds A (locked at f.c:10) and
+	// Text describes what the thread holds and waits for: `T1 holds A (locked at f.c:10, event 7) and
 	// waits for B held by T2`.
 	Text  string `json:"text"`
 	Place int    `json:"place"`
@@ -207,27 +208,42 @@ type Wait struct {
 	Object int `json:"object"`
 	// For are the threads that hold Object, itself included, or, if that is -1, the thread whose end it waits for.
 	For []Holder `json:"for,omitempty"`
+	// Since is the first event after which it could not go on; -1 if that is not known, or it can.
+	Since int `json:"since"`
+	// Holds are the locks that it holds, in the order in which it acquired them.
+	Holds []Held `json:"holds,omitempty"`
 	// Creator started it at Created; -1 and 0 if that was not seen.
 	Creator trace.ThreadID `json:"creator"`
 	Created int            `json:"created"`
 }
 
-// Sentence returns Text with the place, which is one of places.
+// Sentence returns Text with the place, which is one of places, and the event since which the thread waits.
 func (w *Wait) Sentence(places []Place) string {
-	if w.Place == 0 {
-		return w.Text
-	}
 	text := w.Text
-	if strings.HasSuffix(text, hasEnded) {
-		text += ","
+	if w.Place != 0 {
+		if strings.HasSuffix(text, hasEnded) {
+			text += ","
+		}
+		text += " at " + places[w.Place].Label
 	}
-	return text + " at " + places[w.Place].Label
+	if w.Since >= 0 {
+		text += fmt.Sprintf(", since event %d", w.Since)
+	}
+	return text
 }
 
 // Holder is a thread for which another one waits.
 type Holder struct {
 	Thread trace.ThreadID `json:"thread"`
 	Place  int            `json:"place"` // where it acquired the object; 0 if unknown
+	Event  int            `json:"event"` // with which it did; -1 if unknown
+}
+
+// Held is a lock that a thread holds.
+type Held struct {
+	Object string `json:"object"`
+	Place  int    `json:"place"` // where it was acquired
+	Event  int    `json:"event"` // with which
 }
 
 // Full returns the view's rows with nothing folded. It needs a view without Options.Short.

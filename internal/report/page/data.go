@@ -81,6 +81,8 @@ type waits struct {
 	Thread int    `json:"thread"`
 	Text   string `json:"text"`
 	Place  int    `json:"place"`
+	Stack  []int  `json:"stack"`
+	Since  int    `json:"since"` // the event since which it waits, -1 if unknown
 }
 
 type sideJSON struct {
@@ -362,7 +364,7 @@ func (x *encoder) failure() {
 	}
 	out := &failure{Thread: int(f.Thread), Place: f.Place, Stack: f.Stack, Object: f.Object}
 	for _, w := range f.Waits {
-		out.Waits = append(out.Waits, waits{int(w.Thread), w.Text, w.Place})
+		out.Waits = append(out.Waits, waits{int(w.Thread), w.Text, w.Place, w.Stack, w.Since})
 	}
 	for _, s := range f.Sides {
 		out.Sides = append(out.Sides, sideJSON{s.Event, s.Text, s.Place})

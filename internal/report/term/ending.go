@@ -50,7 +50,7 @@ func (d *drawing) wait(w report.Wait) {
 	if w.Created != 0 {
 		d.text("started by "+report.ThreadText(w.Creator)+d.at(w.Created), faint, "    ")
 	}
-	if d.full {
+	if d.stacks {
 		d.stack(w.Stack)
 	}
 }
@@ -68,12 +68,12 @@ const stackDepth = 8
 
 func (d *drawing) stack(places []int) {
 	for shown := 0; len(places) > 0; {
-		if !d.full && shown >= stackDepth {
+		if !d.stacks && shown >= stackDepth {
 			d.text("… "+count(len(places), "more frame"), faint, "    ")
 			return
 		}
 		n, times := repeated(places)
-		if d.full {
+		if d.stacks {
 			n, times = 1, 1
 		}
 		for _, p := range places[:n] {

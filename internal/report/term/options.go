@@ -13,6 +13,7 @@ type Options struct {
 	Width   int  // of a line in terminal cells; less than MinWidth counts as MinWidth
 	Color   bool // use colours and bold print
 	Full    bool // show every event instead of folding
+	Stacks  bool // show whole call stacks, also those of waiting threads
 	Unicode bool // use lines, arrows and letters outside of ASCII
 }
 

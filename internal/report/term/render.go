@@ -73,13 +73,14 @@ type drawing struct {
 	v      *report.View
 	out    *bufio.Writer
 	full   bool
+	stacks bool
 	blocks map[int]bool // heap blocks that were mentioned
 }
 
 func newDrawing(w io.Writer, v *report.View, c content, o Options) *drawing {
 	return &drawing{
 		pen: pen{o.Color, o.Unicode}, v: v, layout: newLayout(v.Events, o.Width, c),
-		out: bufio.NewWriter(w), full: o.Full, blocks: map[int]bool{},
+		out: bufio.NewWriter(w), full: o.Full, stacks: o.Full || o.Stacks, blocks: map[int]bool{},
 	}
 }
 

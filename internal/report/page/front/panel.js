@@ -70,10 +70,17 @@ function ending(page, pane) {
   if (!f) return null;
   const items = [
     ...(f.object ? [el('li', {}, f.object)] : []),
-    ...(f.waits ?? []).map((w) => el('li', {}, w.text)),
+    ...(f.waits ?? []).map((w) => waits(page, pane, w)),
     ...(f.sides ?? []).map((s) => el('li', {}, s.event >= 0 ? el('button', {onclick: () => page.select(pane, s.event, true)}, s.text) : s.text)),
   ];
   return items.length > 0 ? section('What is known', 'known', el('ul', {}, items)) : null;
+}
+
+// waits shows a thread that had not ended, with the event since which it waits and its callers.
+function waits(page, pane, w) {
+  const {places} = pane.run.json, at = w.place > 0 ? ` at ${places[w.place].label}` : '', callers = (w.stack ?? []).map((p) => places[p]);
+  return el('li', {}, w.text + at, w.since >= 0 ? [', since ', el('button', {onclick: () => page.select(pane, w.since, true)}, `event ${w.since.toLocaleString('en')}`)] : null,
+    callers.length > 1 ? el('details', {}, el('summary', {}, 'call stack'), el('ol', {class: 'stack'}, callers.map((p) => el('li', {}, el('b', {}, p.func ?? p.label), p.func ? ` ${p.label}` : '')))) : null);
 }
 
 // values shows the memory that threads share, as the events so far have shown it.
