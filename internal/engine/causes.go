@@ -63,7 +63,7 @@ func confirmed(o report.Order) bool { return o.Failed == 0 }
 // near executes schedules that differ from the base's in the place of one context switch, each once, and returns those
 // that fail as the base does or do not fail. The first is the base.
 func (x *explainer) near(ctx context.Context) (out []*experiment.Result, err error) {
-	scripts := [][]schedule.Step{experiment.Steps(x.Base.Events)}
+	scripts := []func() []schedule.Step{func() []schedule.Step { return experiment.Steps(x.Base.Events) }}
 	seen := map[uint64]bool{}
 	varied := 0 // of out, those whose neighbours are among the scripts
 	for try := 0; try < confirmTries && len(out) < confirmSchedules; try++ {
@@ -76,7 +76,7 @@ func (x *explainer) near(ctx context.Context) (out []*experiment.Result, err err
 		if len(scripts) == 0 {
 			break
 		}
-		r, err := x.Run(ctx, x.Follow(scripts[0]))
+		r, err := x.Run(ctx, x.Follow(scripts[0]()))
 		if err != nil {
 			return out, err
 		}
@@ -91,7 +91,7 @@ func (x *explainer) near(ctx context.Context) (out []*experiment.Result, err err
 }
 
 // spread returns scripts in an order in which neighbours are far apart in the execution, and the same each time.
-func spread(scripts [][]schedule.Step) (out [][]schedule.Step) {
+func spread(scripts []func() []schedule.Step) (out []func() []schedule.Step) {
 	const step = 7
 	for first := range min(step, len(scripts)) {
 		for i := len(scripts) - 1 - first; i >= 0; i -= step {

@@ -159,48 +159,62 @@ func (x *Experiment) Neighbours(ctx context.Context, most int, visit func(*Resul
 		}
 	}
 	for _, script := range x.Shifted(most) {
-		if more, err := run(script); !more || err != nil {
+		if more, err := run(script()); !more || err != nil {
 			return all, err
 		}
 	}
 	return all, nil
 }
 
-// Shifted returns the schedules in which one context switch of the base comes up to most scheduling decisions earlier or
-// later.
-func (x *Experiment) Shifted(most int) (out [][]schedule.Step) {
-	t := x.Base
-	events := slices.DeleteFunc(slices.Clone(t.Events), func(ev trace.Event) bool { return ev.Flags&trace.FlagNoDecision != 0 })
+// Shifted returns what makes the schedules in which one context switch of the base comes up to most scheduling decisions earlier or
+// later: a schedule is as long as the execution, and there are several for each of its switches.
+func (x *Experiment) Shifted(most int) (out []func() []schedule.Step) {
+	events := slices.DeleteFunc(slices.Clone(x.Base.Events), func(ev trace.Event) bool { return ev.Flags&trace.FlagNoDecision != 0 })
+	left := map[trace.ThreadID]int{} // events of a thread that are not before i
+	for i := range events {
+		left[events[i].Thread]++
+	}
 	for i := 1; i < len(events); i++ {
 		from, to := events[i-1].Thread, events[i].Thread
+		left[from]--
 		if from == to {
 			continue
 		}
-		end := i + 1 // of to's interval
-		for end < len(events) && events[end].Thread == to {
-			end++
-		}
-		begin := i - 1 // of from's interval
-		for begin > 0 && events[begin-1].Thread == from {
-			begin--
-		}
 		for n := 1; n <= most; n++ {
-			if k := i - n; k >= begin { // from's last n operations come after to's interval
-				out = append(out, Steps(slices.Concat(events[:k], events[i:end], events[k:i], events[end:])))
+			if i >= n && sameThread(events[i-n:i]) {
+				out = append(out, func() []schedule.Step { return earlier(events, i, n) })
 			}
-			// from's next n operations come before to's interval
-			var mine, rest []trace.Event
-			for j := i; j < len(events); j++ {
-				if events[j].Thread == from && len(mine) < n {
-					mine = append(mine, events[j])
-				} else {
-					rest = append(rest, events[j])
-				}
-			}
-			if len(mine) == n {
-				out = append(out, Steps(slices.Concat(events[:i], mine, rest)))
+			if left[from] >= n {
+				out = append(out, func() []schedule.Step { return later(events, i, n) })
 			}
 		}
 	}
 	return out
+}
+
+// sameThread reports whether all events are of one thread.
+func sameThread(events []trace.Event) bool {
+	return !slices.ContainsFunc(events, func(ev trace.Event) bool { return ev.Thread != events[0].Thread })
+}
+
+// earlier returns the schedule in which the switch before event i comes n operations earlier: these come after the next thread's interval.
+func earlier(events []trace.Event, i, n int) []schedule.Step {
+	end := i + 1
+	for end < len(events) && events[end].Thread == events[i].Thread {
+		end++
+	}
+	return Steps(slices.Concat(events[:i-n], events[i:end], events[i-n:i], events[end:]))
+}
+
+// later returns the schedule in which the switch before event i comes n operations later: the next ones of the thread before it.
+func later(events []trace.Event, i, n int) []schedule.Step {
+	var mine, rest []trace.Event
+	for j := i; j < len(events); j++ {
+		if events[j].Thread == events[i-1].Thread && len(mine) < n {
+			mine = append(mine, events[j])
+		} else {
+			rest = append(rest, events[j])
+		}
+	}
+	return Steps(slices.Concat(events[:i], mine, rest))
 }

@@ -18,6 +18,7 @@ func TestShiftedSwitches(t *testing.T) {
 	tr.Events[3].Flags = trace.FlagNoDecision
 	seen := 0
 	for _, script := range New(Setting{}).On(tr, schedule.Plan{}).Shifted(3) {
+		script := script()
 		var order []int
 		last := map[trace.ThreadID]trace.Site{}
 		for _, s := range script {
