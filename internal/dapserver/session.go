@@ -434,7 +434,7 @@ func (s *session) variables(reference int) []dap.Variable {
 		}
 	case lockScope:
 		names := s.lockNames()
-		for _, l := range report.LocksAt(s.tr, s.done()) {
+		for _, l := range ops.LocksAt(s.tr, s.done()) {
 			value := "held by " + report.ThreadText(l.Thread)
 			if l.Shared {
 				value += " for reading"

@@ -1,5 +1,10 @@
 package report
 
+import (
+	"github.com/heddle-dev/heddle/internal/pattern"
+	"github.com/heddle-dev/heddle/trace"
+)
+
 // Explanation says why an execution fails: the orderings of events of different threads on which its
 // failure depends, each shown by an execution. The engine makes it; pages and exports draw it beside
 // the View of the same execution. Event numbers are indices into a trace of that execution with all accesses to memory,
@@ -76,5 +81,59 @@ type Order struct {
 	Failed     int `json:"failed"`
 }
 
+// events returns the two events.
+func (o *Order) events() *pattern.Order {
+	return &pattern.Order{First: o.First, Second: o.Second, Waiting: o.Waiting, InPassing: o.InPassing}
+}
+
 // Doubtful reports whether the executions speak as much against an ordering as for it.
 func (o *Order) Doubtful() bool { return 2*o.Failed >= o.Executions }
+
+// Number sets the numbers that the events of an explanation of t have in the trace that is explained, which has the same
+// execution with fewer events.
+func (e *Explanation) Number(t, explained *trace.Trace) {
+	numbers := contained(t, explained)
+	number := func(event int, passing bool) *int {
+		if passing || event < 0 || event >= len(numbers) || numbers[event] < 0 {
+			return nil
+		}
+		return &numbers[event]
+	}
+	for i := range e.Events {
+		e.Events[i].InTrace = number(e.Events[i].Event, e.Events[i].Passing)
+	}
+	for i := range e.Steps {
+		e.Steps[i].InTrace = number(e.Steps[i].Event, e.Steps[i].Passing)
+	}
+}
+
+// contained returns the number that each event of all has in some, a part of its events in the same order; -1 if it
+// has none, or if equal events of one thread leave open which it is.
+func contained(all, some *trace.Trace) []int {
+	// Objects of Go programs get other numbers when other goroutines ran before, so they do not count.
+	same := func(a, b *trace.Event) bool {
+		return a.Thread == b.Thread && a.Op == b.Op && a.Site == b.Site
+	}
+	first, last := make([]int, len(all.Events)), make([]int, len(all.Events))
+	n := 0
+	for i := range all.Events {
+		if first[i] = -1; n < len(some.Events) && same(&all.Events[i], &some.Events[n]) {
+			first[i] = n
+			n++
+		}
+	}
+	whole := n == len(some.Events)
+	n = len(some.Events) - 1
+	for i := len(all.Events) - 1; i >= 0; i-- {
+		if last[i] = -1; n >= 0 && same(&all.Events[i], &some.Events[n]) {
+			last[i] = n
+			n--
+		}
+	}
+	for i := range first {
+		if !whole || first[i] != last[i] {
+			first[i] = -1
+		}
+	}
+	return first
+}

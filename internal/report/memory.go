@@ -8,39 +8,6 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// HeldLock is a lock that a thread holds.
-type HeldLock struct {
-	Lock   trace.Object
-	Thread trace.ThreadID
-	Shared bool // for reading
-	Event  int  // the acquisition
-}
-
-// LocksAt returns the locks held before event e of an execution, in the order of their acquisition. Locks of Go programs
-// are not known.
-func LocksAt(t *trace.Trace, e int) (held []HeldLock) {
-	if t.Header.Target == "go" {
-		return nil
-	}
-	state := ops.State{}
-	for i := range t.Events[:e] {
-		for _, c := range state.Apply(&t.Events[i]) {
-			mine := func(l HeldLock) bool { return l.Lock == c.Object.Name && l.Thread == c.Thread }
-			switch c.Kind {
-			case ops.Acquired, ops.AcquiredShared:
-				if !slices.ContainsFunc(held, mine) {
-					held = append(held, HeldLock{c.Object.Name, c.Thread, c.Kind == ops.AcquiredShared, i})
-				}
-			case ops.Released, ops.ReleasedShared:
-				if c.Depth == 0 {
-					held = slices.DeleteFunc(held, mine)
-				}
-			}
-		}
-	}
-	return held
-}
-
 // Known is a value in memory that an access has shown.
 type Known struct {
 	Name   string
@@ -64,7 +31,7 @@ func (m *Memory) Apply(i int, e *trace.Event, c *Cell) {
 	first, size := e.Object.Bytes(max(uint64(e.Size), 1))
 	at := extent{c.Block, trace.Object(first), size}
 	before, was := m.known[at]
-	if changes(e) {
+	if ops.Changes(e) {
 		for k := range m.known {
 			if k.block == at.block && k.o < at.o+trace.Object(at.size) && at.o < k.o+trace.Object(k.size) {
 				delete(m.known, k)

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/heddle-dev/heddle/internal/pattern"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/internal/testing/reporttest"
@@ -302,7 +303,7 @@ func explained(t testing.TB) (Execution, Options) {
 			{Does: "in gdb", Text: "heddle replay --gdb lost.hdl", At: "heddle replay --gdb --at EVENT lost.hdl"},
 		},
 		Explanation: &report.Explanation{
-			Pattern: report.LostUpdate, Text: "The execution fails because T2's read comes before T1's write.",
+			Pattern: pattern.LostUpdate, Text: "The execution fails because T2's read comes before T1's write.",
 			Orders: []report.Order{{First: 6, Second: 9, Object: "account.balance", Controlled: true, Executions: 2}},
 		},
 	}

@@ -1,0 +1,75 @@
+package pattern
+
+import (
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// LockCycle is a deadlock of threads that acquire locks in different orders.
+const LockCycle = "lock cycle"
+
+var lockCycle = &Pattern{
+	Name:  LockCycle,
+	Shows: "threads wait in a circle, each for a lock that another of them holds",
+	find: func(x *Execution) *Match {
+		if x.Order == nil || x.Order.Second < 0 || x.Trace.Ending.Kind != trace.Deadlock {
+			return nil
+		}
+		circle := x.lockCycle()
+		if len(circle) < 2 {
+			return nil
+		}
+		return &Match{Say: func(w Words) string {
+			return w.Threads(circle) + " wait in a circle: each for a lock that another of them holds."
+		}}
+	},
+}
+
+// lockCycle returns threads each of which waits for a lock that the next one holds, and the last one for one that the first
+// holds; nil for none. A lock that several threads hold for reading is followed to each of them.
+func (x *Execution) lockCycle() []trace.ThreadID {
+	held := ops.LocksAt(x.Trace, len(x.Trace.Events))
+	waits := func(th trace.ThreadID) (on []trace.ThreadID) {
+		w := x.waiter(th)
+		if w == nil || w.Ready || ops.Does(w.Op) != ops.Acquire && ops.Does(w.Op) != ops.AcquireShared {
+			return nil
+		}
+		for _, h := range held {
+			if h.Lock == w.Object && h.Thread != th {
+				on = append(on, h.Thread)
+			}
+		}
+		if w.Holder >= 0 && w.Holder != th && !slices.Contains(on, w.Holder) {
+			on = append(on, w.Holder)
+		}
+		return on
+	}
+	var path, found []trace.ThreadID
+	visited := map[trace.ThreadID]bool{}
+	var follow func(th trace.ThreadID) bool
+	follow = func(th trace.ThreadID) bool {
+		if i := slices.Index(path, th); i >= 0 {
+			found = slices.Clone(path[i:])
+			return true
+		}
+		if visited[th] {
+			return false
+		}
+		visited[th] = true
+		path = append(path, th)
+		if slices.ContainsFunc(waits(th), follow) {
+			return true
+		}
+		path = path[:len(path)-1]
+		return false
+	}
+	for i := range x.Trace.Ending.Waiters {
+		if follow(x.Trace.Ending.Waiters[i].Thread) {
+			slices.Sort(found)
+			return found
+		}
+	}
+	return nil
+}

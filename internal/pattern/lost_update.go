@@ -1,0 +1,15 @@
+package pattern
+
+// LostUpdate is a write made from a value that another thread has changed since.
+const LostUpdate = "lost update"
+
+var lostUpdate = &Pattern{
+	Name:  LostUpdate,
+	Shows: "another thread writes between a thread's read and its write of the same memory",
+	find: func(x *Execution) *Match {
+		if t := x.interleaving(); t != nil && x.reads(t[0]) && !x.reads(t[1]) && !x.reads(t[2]) {
+			return &Match{Triple: t}
+		}
+		return nil
+	},
+}

@@ -1,0 +1,79 @@
+package pattern
+
+import "github.com/heddle-dev/heddle/trace"
+
+// Pattern is a kind of bug.
+type Pattern struct {
+	Name  string
+	Shows string // what the events of an execution show if it has the pattern, for the documentation
+	// misuse: the program used an operation in a way that it does not allow.
+	misuse bool
+	find   func(x *Execution) *Match // nil if x does not show it
+}
+
+// table lists the patterns in the order of preference: an execution that shows several of them has the name of the first.
+var table = []*Pattern{
+	lockCycle,
+	useAfterFree,
+	lostWakeUp,
+	stolenWakeUp,
+	lostUpdate,
+	checkThenAct,
+	unserializable,
+	tooEarly,
+	doubleClose,
+	closedSend,
+	waitGroup,
+	mapAccess,
+	wrongWakeUp,
+	orderViolation,
+}
+
+// All returns the patterns in the order of preference.
+func All() []*Pattern { return table }
+
+// Words are what a report calls the parts of an execution. Sentences use them to describe these.
+type Words interface {
+	// Event describes an event with its thread, object and place, and more briefly once it has been described:
+	// `T1's read of x at main x.c:3`.
+	Event(i int) string
+	// Threads lists threads: `T1, T2 and T3`.
+	Threads(list []trace.ThreadID) string
+}
+
+// Match is a pattern with the events that show it.
+type Match struct {
+	Pattern *Pattern
+	Say     func(w Words) string // a sentence about the execution; nil for none
+	// Line, if not nil, is the explanation in one line, which follows the name of the pattern. Otherwise the line tells the ordering, with the
+	// object that it concerns, or without one if Bare.
+	Line func(w Words) string
+	Bare bool
+
+	Triple  []int // p, r and c of unserializable accesses; nil for others
+	Section []int // two events of the critical sections that the ordering is of; nil for none, or those that Guarded returns
+	More    []int // other events that the sentence names
+	// Begun is the event that the ordering's second one ends, and during which the first one comes; 0 for none.
+	Begun int
+}
+
+// Of returns the pattern of an execution, nil for none.
+func Of(x *Execution) *Match {
+	for _, p := range table {
+		if m := p.find(x); m != nil {
+			m.Pattern = p
+			return m
+		}
+	}
+	return nil
+}
+
+// Misuses reports whether an execution shows how a program misused an operation.
+func Misuses(x *Execution) bool {
+	for _, p := range table {
+		if p.misuse && p.find(x) != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+package pattern
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// section returns the accesses to memory of the critical section that begins with an acquisition, or ends with a
+// release, and its events on conditions.
+func section(t *trace.Trace, at int) (accesses, conditions []int) {
+	bound := &t.Events[at]
+	lock := cmp.Or(ops.Acquires(bound), bound.Object)
+	from, step := at+1, 1
+	if does := ops.Does(bound.Op); does == ops.Release || does == ops.ReleaseShared {
+		from, step = at-1, -1
+	}
+	for i := from; i >= 0 && i < len(t.Events); i += step {
+		ev := &t.Events[i]
+		s := ops.Of(ev.Op)
+		if ev.Thread != bound.Thread {
+			continue
+		}
+		switch s.Does {
+		case ops.Acquire, ops.AcquireShared, ops.Release, ops.ReleaseShared:
+			if ev.Object == lock {
+				return accesses, conditions
+			}
+		}
+		switch {
+		case s.Of == ops.Memory && ev.Object.Region() != trace.RegionStack:
+			accesses = append(accesses, i)
+		case s.Of == ops.Condition:
+			conditions = append(conditions, i)
+			if s.Does == ops.Wait && trace.Object(ev.Aux) == lock {
+				return accesses, conditions // it releases the lock
+			}
+		}
+	}
+	return accesses, conditions
+}
+
+// SameLock reports whether two events acquire the same lock.
+func (x *Execution) SameLock(first, second int) bool {
+	lock := ops.Acquires(x.event(first))
+	return lock != 0 && lock == ops.Acquires(x.event(second))
+}
+
+// Guarded returns the accesses to memory for which two acquisitions of one lock stand: of their critical sections, the last of the
+// first and the first of the second that conflict. later is the second one's event if it is of the execution that does not fail,
+// otherwise -1. If the second thread waits, events has the last access of the first section to memory that other threads access.
+func (x *Execution) Guarded(o *Order) (events []int, later int) {
+	if ops.Acquires(x.event(o.First)) == 0 {
+		return nil, -1
+	}
+	first, _ := section(x.Trace, o.First)
+	if o.Waiting {
+		for _, f := range slices.Backward(first) {
+			one := x.event(f)
+			if slices.ContainsFunc(x.Trace.Events, func(ev trace.Event) bool {
+				return ev.Thread != one.Thread && ev.Object == one.Object && isAccess(&ev)
+			}) {
+				return []int{f}, -1
+			}
+		}
+		return nil, -1
+	}
+	in, second := x.Trace, o.Second
+	if second < 0 {
+		in, second = x.Passing, o.InPassing
+	}
+	behind, _ := section(in, second)
+	for _, f := range slices.Backward(first) {
+		for _, s := range behind {
+			one, two := x.event(f), &in.Events[s]
+			if one.Object == two.Object && (ops.Changes(one) || ops.Changes(two)) {
+				if o.Second < 0 {
+					return []int{f}, s
+				}
+				return []int{f, s}, -1
+			}
+		}
+	}
+	return nil, -1
+}

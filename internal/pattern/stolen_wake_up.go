@@ -1,0 +1,58 @@
+package pattern
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// StolenWakeUp is a wake-up of which a thread other than the woken one has the benefit.
+const StolenWakeUp = "stolen wake-up"
+
+var stolenWakeUp = &Pattern{
+	Name:   StolenWakeUp,
+	Shows:  "a thread has been woken from its wait on a condition, but before it has the lock again another acquires it and changes what the first one then accesses",
+	misuse: true,
+	find: func(x *Execution) *Match {
+		first, second, ok := x.pair()
+		if !ok || ops.Of(second.Op).Blocks != ops.UntilReacquired || ops.Does(first.Op) != ops.Acquire {
+			return nil
+		}
+		wake := x.wakes(x.Order.First, x.Order.Second)
+		if wake < 0 {
+			return nil
+		}
+		section, _ := x.Guarded(x.Order)
+		return &Match{Bare: true, Section: section, More: []int{wake}, Say: func(w Words) string {
+			return fmt.Sprintf("%s has woken T%d before, but T%d acquires the lock first.", w.Event(wake), second.Thread, first.Thread)
+		}}
+	},
+}
+
+// wakes returns the event by which another thread woke the one whose wait on a condition returns with event second, if that
+// was before event first, and the section that begins with first changes memory which the woken thread accesses after its wait.
+// Otherwise it returns -1.
+func (x *Execution) wakes(first, second int) int {
+	back := x.event(second)
+	accesses, _ := section(x.Trace, first)
+	mine, _ := section(x.Trace, second)
+	taken := slices.ContainsFunc(accesses, func(a int) bool {
+		return ops.Changes(x.event(a)) && slices.ContainsFunc(mine, func(b int) bool { return x.event(a).Object == x.event(b).Object })
+	})
+	for i := first - 1; i >= 0 && taken; i-- {
+		ev := x.event(i)
+		does := ops.Does(ev.Op)
+		if ev.Object != back.Object {
+			continue
+		}
+		switch {
+		case does == ops.Wait && ev.Thread == back.Thread:
+			return -1
+		case does == ops.WakeAll, does == ops.WakeOne && ops.Of(ev.Op).Value == ops.ThreadPlusOne && trace.ThreadID(ev.Value)-1 == back.Thread:
+			return i
+		}
+	}
+	return -1
+}

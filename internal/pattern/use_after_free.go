@@ -1,0 +1,50 @@
+package pattern
+
+import (
+	"fmt"
+
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// UseAfterFree is an access to memory that another thread has freed.
+const UseAfterFree = "use after free"
+
+var useAfterFree = &Pattern{
+	Name:  UseAfterFree,
+	Shows: "the first event frees what the second accesses, or the execution ends as a thread accesses what another has freed",
+	find: func(x *Execution) *Match {
+		if x.Order == nil {
+			return nil
+		}
+		// The name tells how the execution ends, not what the ordering is of.
+		if freed := x.freed(); freed >= 0 {
+			return &Match{Bare: true, Triple: x.interleaving(), More: []int{freed}, Say: func(w Words) string {
+				return fmt.Sprintf("The execution ends as T%d accesses memory after %s.", x.Trace.Ending.Thread, w.Event(freed))
+			}}
+		}
+		if first, second, ok := x.pair(); ok && ops.Does(first.Op) == ops.Free && (isAccess(second) || ops.Does(second.Op) == ops.Free) {
+			return &Match{Bare: true}
+		}
+		return nil
+	},
+}
+
+// freed returns the event by which another thread freed the memory whose access ends the execution; -1 if it does
+// not end so.
+func (x *Execution) freed() int {
+	end := &x.Trace.Ending
+	if end.Kind != trace.Misuse || end.Object == 0 {
+		return -1
+	}
+	for i := len(x.Trace.Allocs) - 1; i >= 0; i-- {
+		a := &x.Trace.Allocs[i]
+		if a.Object <= end.Object && end.Object < a.Object+trace.Object(max(a.Size, 1)) {
+			if a.Freed >= 0 && a.Freed < len(x.Trace.Events) && x.event(a.Freed).Thread != end.Thread && ops.Does(x.event(a.Freed).Op) == ops.Free {
+				return a.Freed
+			}
+			return -1
+		}
+	}
+	return -1
+}

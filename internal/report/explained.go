@@ -1,0 +1,105 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// steps lists events of an execution in their order.
+func (x *explaining) steps(t *trace.Trace, events []int) []Step {
+	slices.Sort(events)
+	v := Build(t, NamesOf(t, x.names.symbols()), Options{})
+	cells := map[int]*Cell{}
+	for _, r := range v.Full() {
+		if r.Cell != nil {
+			cells[r.Event] = r.Cell
+		}
+	}
+	out := []Step{}
+	for _, i := range slices.Compact(events) {
+		ev := &t.Events[i]
+		s := Step{Event: i, Thread: ThreadText(ev.Thread), Text: ev.Op.String(), Where: x.names.Place(ev.Site)}
+		if c := cells[i]; c != nil {
+			s.Text, s.Where = c.Text, v.Places[c.Place].Label
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// explained describes an event of an ordering.
+func (x *explaining) explained(t *trace.Trace, e int) ExplainedEvent {
+	ev := &t.Events[e]
+	out := ExplainedEvent{Event: e, Thread: ThreadText(ev.Thread), Operation: verb(ev), Where: x.place(ev)}
+	for _, s := range t.Stacks[ev.Stack] {
+		out.Stack = append(out.Stack, x.names.Place(s))
+	}
+	for _, lock := range heldBy(t, ev.Thread, e) {
+		out.Holds = append(out.Holds, x.names.Object(t, lock, 0, e))
+	}
+	return out
+}
+
+// explainedSecond describes the second event of an ordering, or what its thread waits for.
+func (x *explaining) explainedSecond(o *Order) ExplainedEvent {
+	if o.Second < 0 {
+		out := x.explained(x.Passing, o.InPassing)
+		out.Passing = true
+		return out
+	}
+	w := x.waiter(x.Trace.Events[o.Second].Thread)
+	if !o.Waiting || w == nil {
+		return x.explained(x.Trace, o.Second)
+	}
+	out := ExplainedEvent{Event: o.Second, Waiting: true, Thread: ThreadText(w.Thread), Operation: w.Op.String(), Where: x.names.Place(w.Site)}
+	for _, s := range x.Trace.Stacks[w.Stack] {
+		out.Stack = append(out.Stack, x.names.Place(s))
+	}
+	for _, lock := range heldBy(x.Trace, w.Thread, len(x.Trace.Events)) {
+		out.Holds = append(out.Holds, x.names.Object(x.Trace, lock, 0, len(x.Trace.Events)))
+	}
+	return out
+}
+
+// heldBy returns the locks that a thread holds before event e, in the order of their acquisition.
+func heldBy(t *trace.Trace, th trace.ThreadID, e int) (locks []trace.Object) {
+	for _, l := range ops.LocksAt(t, e) {
+		if l.Thread == th {
+			locks = append(locks, l.Lock)
+		}
+	}
+	return locks
+}
+
+func (x *explaining) waiter(th trace.ThreadID) *trace.Waiter {
+	for i := range x.Trace.Ending.Waiters {
+		if w := &x.Trace.Ending.Waiters[i]; w.Thread == th {
+			return w
+		}
+	}
+	return nil
+}
+
+// waits are steps for what threads wait for when the execution ends, except for the end of another thread.
+func (x *explaining) waits() (out []Step) {
+	const most = 6
+	switch x.Trace.Ending.Kind {
+	case trace.Deadlock, trace.Hang, trace.Livelock, trace.Leak:
+	default:
+		return nil
+	}
+	for i := range x.Trace.Ending.Waiters {
+		w := &x.Trace.Ending.Waiters[i]
+		if w.Ready || ops.Does(w.Op) == ops.Join || len(out) == most {
+			continue
+		}
+		s := Step{Event: -1, Thread: ThreadText(w.Thread), Text: "waits: " + w.Op.String(), Where: x.names.Place(w.Site)}
+		if w.Object != 0 {
+			s.Text += " " + x.names.Object(x.Trace, w.Object, 0, len(x.Trace.Events)-1)
+		}
+		out = append(out, s)
+	}
+	return out
+}
