@@ -60,6 +60,7 @@ func TestExplainGo(t *testing.T) {
 				missing := causeOf(t, filepath.Join(dir, "fail", e.Name(), e.Name()+".go"), sources...).missing(&why)
 				rows <- explainedRow{e.Name(), len(why.Orders), why.Executions, missing == ""}
 				t.Logf("%d orders, %d executions, %q: %s", len(why.Orders), why.Executions, why.Pattern, why.Text)
+				checkShort(t, &why)
 				if missing != "" {
 					t.Logf("the cause is not named: %s", missing)
 				}

@@ -7,7 +7,7 @@ var checkThenAct = &Pattern{
 	Name:  CheckThenAct,
 	Shows: "another thread writes between two reads, which may be in different critical sections",
 	find: func(x *Execution) *Match {
-		if t := x.interleaving(); t != nil && x.reads(t[0]) && x.reads(t[2]) {
+		if t := x.interleaving(); t != nil && x.Reads(t[0]) && x.Reads(t[2]) {
 			return &Match{Triple: t}
 		}
 		return nil

@@ -13,6 +13,9 @@ type Execution struct {
 	Trace   *trace.Trace
 	Passing *trace.Trace // nil for none
 	Order   *Order       // on which the failure depends; nil if none is known
+	// Functions are the names of the functions in which an event of an execution happened, as the linker knows them, innermost first; nil
+	// if they are not known.
+	Functions func(t *trace.Trace, event int) []string
 
 	triple *[]int // what interleaving returns, once it is known
 }
@@ -94,4 +97,60 @@ func (x *Execution) dies(messages ...string) bool {
 	end := &x.Trace.Ending
 	return x.Order != nil && x.Trace.Header.Target == "go" && (end.Kind == trace.Panic || end.Kind == trace.Fatal) &&
 		slices.ContainsFunc(messages, func(m string) bool { return strings.Contains(end.Message, m) })
+}
+
+// value returns what an access read or wrote; ok is false if that was not recorded.
+func (x *Execution) value(i int) (v uint64, ok bool) {
+	ev := x.event(i)
+	c := x.Trace.Header.Target != "go" && ev.Size >= 1 && ev.Size <= 8 && ev.Flags&trace.FlagNoDecision == 0
+	return ev.Value, c || ev.Value != 0 || ev.Flags&trace.FlagValue != 0
+}
+
+// holds returns the event by which a thread acquired a lock that it holds at event e, and whether it shares it; -1 if it does not
+// hold it.
+func (x *Execution) holds(th trace.ThreadID, lock trace.Object, e int) (since int, shared bool) {
+	since = -1
+	for i := range x.Trace.Events[:e] {
+		ev := x.event(i)
+		switch {
+		case ev.Object != lock && ops.Acquires(ev) != lock && ops.Releases(ev) != lock:
+		case ops.Releases(ev) == lock && (ev.Thread == th || x.Trace.Header.Target == "go"): // Go's locks have no owner
+			since = -1
+		case ev.Thread == th && ops.Acquires(ev) == lock && ops.Of(ev.Op).Done(ev) && since < 0:
+			since, shared = i, ops.Does(ev.Op) == ops.AcquireShared
+		}
+	}
+	return since, shared
+}
+
+// locks returns the locks that a thread holds at event e.
+func (x *Execution) locks(th trace.ThreadID, e int) (out []trace.Object) {
+	tried := map[trace.Object]bool{}
+	for i := range x.Trace.Events[:e] {
+		if ev := x.event(i); ev.Thread == th {
+			if lock := ops.Acquires(ev); lock != 0 && !tried[lock] {
+				tried[lock] = true
+				if since, _ := x.holds(th, lock, e); since >= 0 {
+					out = append(out, lock)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// at says where an event happened: ` at main x.c:3`; empty if unknown.
+func at(w Words, i int) string {
+	if p := w.Place(i); p != "" {
+		return " at " + p
+	}
+	return ""
+}
+
+// valued says what an event read or wrote: ` 0`, empty if unknown.
+func valued(w Words, i int) string {
+	if v := w.Value(i); v != "" {
+		return " " + v
+	}
+	return ""
 }

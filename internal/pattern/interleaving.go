@@ -163,5 +163,5 @@ func (x *Execution) across(first, second int) []int {
 	return nil
 }
 
-// reads reports whether an event of an interleaving only reads.
-func (x *Execution) reads(i int) bool { return !ops.Changes(x.event(i)) }
+// Reads reports whether an event is an access to memory that only reads.
+func (x *Execution) Reads(i int) bool { return isAccess(x.event(i)) && !ops.Changes(x.event(i)) }

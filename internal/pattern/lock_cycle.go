@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
@@ -14,16 +15,26 @@ var lockCycle = &Pattern{
 	Name:  LockCycle,
 	Shows: "threads wait in a circle, each for a lock that another of them holds",
 	find: func(x *Execution) *Match {
-		if x.Order == nil || x.Order.Second < 0 || x.Trace.Ending.Kind != trace.Deadlock {
+		if x.Trace.Ending.Kind != trace.Deadlock {
 			return nil
 		}
 		circle := x.lockCycle()
 		if len(circle) < 2 {
 			return nil
 		}
-		return &Match{Say: func(w Words) string {
+		m := &Match{Say: func(w Words) string {
 			return w.Threads(circle) + " wait in a circle: each for a lock that another of them holds."
 		}}
+		if x.Order == nil {
+			m.Fact = func(w Words) string {
+				var waits []string
+				for _, th := range circle {
+					waits = append(waits, w.Wait(th))
+				}
+				return strings.Join(waits, ", ")
+			}
+		}
+		return m
 	},
 }
 

@@ -7,7 +7,7 @@ var lostUpdate = &Pattern{
 	Name:  LostUpdate,
 	Shows: "another thread writes between a thread's read and its write of the same memory",
 	find: func(x *Execution) *Match {
-		if t := x.interleaving(); t != nil && x.reads(t[0]) && !x.reads(t[1]) && !x.reads(t[2]) {
+		if t := x.interleaving(); t != nil && x.Reads(t[0]) && !x.Reads(t[1]) && !x.Reads(t[2]) {
 			return &Match{Triple: t}
 		}
 		return nil

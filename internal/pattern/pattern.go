@@ -13,12 +13,17 @@ type Pattern struct {
 
 // table lists the patterns in the order of preference: an execution that shows several of them has the name of the first.
 var table = []*Pattern{
+	selfDeadlock,
 	lockCycle,
 	useAfterFree,
 	lostWakeUp,
 	stolenWakeUp,
+	aba,
+	doubleChecked,
 	lostUpdate,
 	checkThenAct,
+	tornWrite,
+	tornRead,
 	unserializable,
 	tooEarly,
 	doubleClose,
@@ -26,6 +31,9 @@ var table = []*Pattern{
 	waitGroup,
 	mapAccess,
 	wrongWakeUp,
+	cancelled,
+	livelock,
+	leak,
 	orderViolation,
 }
 
@@ -37,6 +45,13 @@ type Words interface {
 	// Event describes an event with its thread, object and place, and more briefly once it has been described:
 	// `T1's read of x at main x.c:3`.
 	Event(i int) string
+	// Place says where an event happened, and Object what it concerns: `main x.c:3`, `x`. They are empty if unknown.
+	Place(i int) string
+	Object(i int) string
+	// Value is what an event read or wrote; empty if unknown.
+	Value(i int) string
+	// Wait says what a thread waits for when the execution ends: `T1 waits for mu at main x.c:3`.
+	Wait(th trace.ThreadID) string
 	// Threads lists threads: `T1, T2 and T3`.
 	Threads(list []trace.ThreadID) string
 }
@@ -44,11 +59,13 @@ type Words interface {
 // Match is a pattern with the events that show it.
 type Match struct {
 	Pattern *Pattern
-	Say     func(w Words) string // a sentence about the execution; nil for none
-	// Line, if not nil, is the explanation in one line, which follows the name of the pattern. Otherwise the line tells the ordering, with the
-	// object that it concerns, or without one if Bare.
-	Line func(w Words) string
-	Bare bool
+	Say     func(w Words) string // a sentence about the execution, for the text; nil for none
+	// An explanation in one line is the name of the pattern, the ordering, and Fact, unless that is nil. The name is followed by the object
+	// that the ordering concerns, unless Bare says that the two have nothing to do with one another. Alone says that Fact says it all
+	// without the ordering. So it does if no ordering is known.
+	Fact  func(w Words) string
+	Bare  bool
+	Alone bool
 
 	Triple  []int // p, r and c of unserializable accesses; nil for others
 	Section []int // two events of the critical sections that the ordering is of; nil for none, or those that Guarded returns

@@ -49,7 +49,7 @@ var wrongWakeUp = &Pattern{
 					}
 					return fmt.Sprintf("%s wakes T%d, which waits again, while %s on it, too", w.Event(i), th, w.Threads(others)+wait)
 				}
-				return &Match{More: []int{i}, Line: line, Say: func(w Words) string { return line(w) + "." }}
+				return &Match{More: []int{i}, Alone: true, Fact: line, Say: func(w Words) string { return line(w) + "." }}
 			}
 		}
 		return nil

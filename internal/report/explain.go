@@ -17,7 +17,7 @@ func (r *Running) Explain(t, passing *trace.Trace, e *Explanation) { Explain(t, 
 // Misuses reports whether an ordering shows how a program misused an operation, or how a thread took what another one had been woken
 // for.
 func (r *Running) Misuses(t, passing *trace.Trace, o *Order) bool {
-	return pattern.Misuses(&pattern.Execution{Trace: t, Passing: passing, Order: o.events()})
+	return pattern.Misuses(&pattern.Execution{Trace: t, Passing: passing, Order: o.events(), Functions: r.functions})
 }
 
 // LosesWakeUp is pattern.LosesWakeUp.
@@ -28,7 +28,7 @@ func LosesWakeUp(t *trace.Trace, first, second int) bool {
 // Explain completes an explanation of t: it names the objects of e.Orders and the pattern, lists the steps and the
 // events, and writes the text. passing is the execution that does not fail, nil for none.
 func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
-	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing}, names: names, said: map[int]bool{}}
+	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Functions: names.functions}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text}
 	e.Steps, e.Events = []Step{}, []ExplainedEvent{}
 	for i := range e.Orders {
 		o := &e.Orders[i]
@@ -74,10 +74,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 	if late {
 		e.Pattern = ""
 	} else {
-		e.Short = strings.Replace(x.short(m, o, section), "does not fail", doesNotFail(o), 1)
-		if o.Doubtful() {
-			e.Short = "perhaps " + e.Short
-		}
+		e.Short = x.short(m, o, section)
 	}
 	clear(x.said)
 	x.last = ""

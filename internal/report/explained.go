@@ -10,18 +10,12 @@ import (
 // steps lists events of an execution in their order.
 func (x *explaining) steps(t *trace.Trace, events []int) []Step {
 	slices.Sort(events)
-	v := Build(t, NamesOf(t, x.names.symbols()), Options{})
-	cells := map[int]*Cell{}
-	for _, r := range v.Full() {
-		if r.Cell != nil {
-			cells[r.Event] = r.Cell
-		}
-	}
+	v := x.table(t)
 	out := []Step{}
 	for _, i := range slices.Compact(events) {
 		ev := &t.Events[i]
 		s := Step{Event: i, Thread: ThreadText(ev.Thread), Text: ev.Op.String(), Where: x.names.Place(ev.Site)}
-		if c := cells[i]; c != nil {
+		if c := v.cells[i]; c != nil {
 			s.Text, s.Where = c.Text, v.Places[c.Place].Label
 		}
 		out = append(out, s)

@@ -53,29 +53,29 @@ func (r *Running) Origin(t *trace.Trace, event int) Origin {
 	return OwnEvent
 }
 
-// ownPlace says where the program's own code called the library in which an event happened, or else where it started the thread. It is
-// empty if the event happened in the program's own code.
-func (r *Running) ownPlace(t *trace.Trace, event int) string {
+// ownPlace returns where the program's own code called the library in which an event happened, or else where it started the thread, and
+// which of the two. The site is 0 if the event happened in the program's own code.
+func (r *Running) ownPlace(t *trace.Trace, event int) (how string, at trace.Site) {
 	ev := &t.Events[event]
 	if ev.Site == 0 || ops.Does(ev.Op) == ops.Start || int(ev.Stack) >= len(t.Stacks) {
-		return ""
+		return "", 0
 	}
 	own := func(s trace.Site) bool {
 		return s != 0 && inOwnModule(t, s) && slices.ContainsFunc(r.symbols().Call(s), func(f symbol.Frame) bool { return f.Known() && !standard(t, f) })
 	}
 	if own(ev.Site) {
-		return ""
+		return "", 0
 	}
 	if i := slices.IndexFunc(t.Stacks[ev.Stack], own); i >= 0 {
-		return "called at " + r.Place(t.Stacks[ev.Stack][i])
+		return "called", t.Stacks[ev.Stack][i]
 	}
 	for i := range t.Events[:event] {
 		e := &t.Events[i]
 		if child, ok := e.Child(); ok && child == ev.Thread && ops.Does(e.Op) == ops.Create && own(e.Site) {
-			return "started at " + r.Place(e.Site)
+			return "started", e.Site
 		}
 	}
-	return ""
+	return "", 0
 }
 
 // standard reports whether the source of a frame is that of the language's library or of the compiler.

@@ -37,6 +37,21 @@ func (r *Running) Entry(s trace.Site) string {
 // Frames returns the functions at a site, innermost first.
 func (r *Running) Frames(s trace.Site) []symbol.Frame { return r.symbols().Call(s) }
 
+// functions returns the linker's names of the functions in which an event happened, innermost first.
+func (r *Running) functions(t *trace.Trace, event int) (names []string) {
+	ev := &t.Events[event]
+	sites := []trace.Site{ev.Site}
+	if int(ev.Stack) < len(t.Stacks) {
+		sites = append(sites, t.Stacks[ev.Stack]...)
+	}
+	for _, s := range sites {
+		for _, f := range r.symbols().Call(s) {
+			names = append(names, f.Linkage)
+		}
+	}
+	return names
+}
+
 // Locate is a finding.Locate.
 func (r *Running) Locate(s trace.Site) finding.Location {
 	return locate(r.symbols(), s)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/pattern"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -17,6 +18,8 @@ type explaining struct {
 	lines []string     // sentences of the text
 	said  map[int]bool // events of the execution that they have described
 	last  string       // the object that they have named last
+	detail
+	tables map[*trace.Trace]table // by execution, as far as they were needed
 }
 
 // Event describes an event with its thread and place, more briefly once it has been described.
@@ -44,11 +47,106 @@ func (x *explaining) eventIn(t *trace.Trace, i int) string {
 		s += " of " + object
 		x.last = object
 	}
-	switch at, own := x.place(ev), x.names.ownPlace(t, i); {
-	case at == "":
-	case own != "":
-		s += " in " + at + ", " + own + ","
+	switch how, own := x.names.ownPlace(t, i); {
+	case x.place(ev) == "":
+	case own != 0 && !x.functions: // the line of a library says the least
+		s += ", " + how + " at " + x.where(own) + ","
+	case own != 0:
+		s += " in " + x.place(ev) + ", " + how + " at " + x.where(own) + ","
 	default:
+		s += " at " + x.place(ev)
+	}
+	return s
+}
+
+// Object names what an event of the execution concerns.
+func (x *explaining) Object(i int) string { return x.object(x.Trace, i) }
+
+// Place says where an event of the execution happened.
+func (x *explaining) Place(i int) string { return x.place(&x.Trace.Events[i]) }
+
+// Value is what an event of the execution read, or what it wrote; what a compare-and-swap found. It is empty if unknown.
+func (x *explaining) Value(i int) string {
+	c := x.table(x.Trace).cells[i]
+	switch {
+	case c == nil, ops.Of(x.Trace.Events[i].Op).Of != ops.Memory:
+		return ""
+	case ops.Does(x.Trace.Events[i].Op) == ops.Exchange:
+		return c.After
+	}
+	return c.Value
+}
+
+// table is a view of an execution, and its cells by event.
+type table struct {
+	*View
+	cells map[int]*Cell
+}
+
+// table returns the table of an execution.
+func (x *explaining) table(t *trace.Trace) table {
+	if _, ok := x.tables[t]; !ok {
+		now := table{Build(t, NamesOf(t, x.names.symbols()), Options{}), map[int]*Cell{}}
+		for _, r := range now.Full() {
+			if r.Cell != nil {
+				now.cells[r.Event] = r.Cell
+			}
+		}
+		x.tables[t] = now
+	}
+	return x.tables[t]
+}
+
+// cut shortens a name as the detail of the line demands.
+func (x *explaining) cut(name string) string {
+	if x.name == 0 {
+		return name
+	}
+	return wording.Middle(name, x.name)
+}
+
+// cutObject is cut for an object, whose allocation is left out if it has a name.
+func (x *explaining) cutObject(name string) string {
+	if plain, _, ok := strings.Cut(name, " ("); ok && x.name != 0 && plain != "block" {
+		name = plain
+	}
+	return x.cut(name)
+}
+
+// where is the place of an instruction, with the function. Without, the file may be cut, too.
+func (x *explaining) where(s trace.Site) string {
+	l := x.names.Locate(s)
+	switch {
+	case l.Func == "" || l.Text != l.Func+" "+l.Place:
+		return x.cut(l.Text)
+	case !x.functions:
+		if x.name > 0 && x.name <= 16 {
+			return x.cut(l.Place)
+		}
+		return l.Place
+	}
+	return x.cut(l.Func) + " " + l.Place
+}
+
+// Wait says what a thread waits for when the execution ends: `T1 waits for mu at main x.c:3`.
+func (x *explaining) Wait(th trace.ThreadID) string {
+	w := x.waiter(th)
+	if w == nil {
+		return fmt.Sprintf("T%d waits", th)
+	}
+	s := fmt.Sprintf("T%d waits in %s", th, w.Op)
+	object := ""
+	if w.Object != 0 {
+		object = x.cutObject(x.names.Object(x.Trace, w.Object, 0, len(x.Trace.Events)-1))
+	}
+	switch does := ops.Does(w.Op); {
+	case object == "":
+	case does == ops.Acquire, does == ops.AcquireShared:
+		s = fmt.Sprintf("T%d waits for %s", th, object)
+	default:
+		s += " of " + object
+	}
+	if at := x.where(w.Site); at != "" {
 		s += " at " + at
 	}
 	return s
@@ -61,7 +159,7 @@ func (x *explaining) object(t *trace.Trace, i int) string {
 	case ev.Object == 0, s.Of == ops.Signal, s.Of == ops.Thread && s.Does != ops.Start:
 		return ""
 	}
-	name := x.names.Object(t, ev.Object, ev.Size, i)
+	name := x.cutObject(x.names.Object(t, ev.Object, ev.Size, i))
 	if strings.HasPrefix(name, "#") { // of Go, and without a type
 		switch ops.Of(ev.Op).Of {
 		case ops.Channel:
@@ -78,7 +176,7 @@ func (x *explaining) place(ev *trace.Event) string {
 	if ops.Does(ev.Op) == ops.Start {
 		return ""
 	}
-	return x.names.Place(ev.Site)
+	return x.where(ev.Site)
 }
 
 // verb is what an event does.
@@ -104,7 +202,14 @@ func timedWait(ev *trace.Event) bool {
 // second describes the second of an ordering, which may be what a thread waits for.
 func (x *explaining) second(o *Order) string {
 	if o.Second < 0 {
-		return x.eventIn(x.Passing, o.InPassing) + ", which has not happened when the execution ends"
+		s := x.eventIn(x.Passing, o.InPassing)
+		switch {
+		case x.inLine && !x.otherwise:
+			return s
+		case x.inLine:
+			return s + ", which is yet to come"
+		}
+		return s + ", which has not happened when the execution ends"
 	}
 	if !o.Waiting {
 		return x.Event(o.Second)
@@ -113,8 +218,8 @@ func (x *explaining) second(o *Order) string {
 	if w == nil {
 		return "what a thread waits for"
 	}
-	s := fmt.Sprintf("T%d's %s of %s, for which it waits", w.Thread, w.Op, x.names.Object(x.Trace, w.Object, 0, len(x.Trace.Events)-1))
-	if at := x.names.Place(w.Site); at != "" {
+	s := fmt.Sprintf("T%d's %s of %s, for which it waits", w.Thread, w.Op, x.cutObject(x.names.Object(x.Trace, w.Object, 0, len(x.Trace.Events)-1)))
+	if at := x.where(w.Site); at != "" {
 		s += " at " + at
 	}
 	return s

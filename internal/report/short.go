@@ -1,53 +1,165 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/heddle-dev/heddle/internal/pattern"
 )
 
-// short is the explanation in one line.
+// mostShort is how many characters an explanation in one line takes at most.
+const mostShort = 160
+
+// detail is how much a line says.
+type detail struct {
+	inLine    bool // it is a line, not the text
+	name      int  // how many characters of a name it has, 0 for all
+	otherwise bool // what each explanation says: that the execution does not fail with the two the other way round, or before the second
+	values    bool // values, and what the pattern adds
+	functions bool // the functions of places, besides the lines
+}
+
+// details are the forms of a line, the longest first. Names become shorter before facts are left out.
+var details = []detail{
+	{true, 0, true, true, true},
+	{true, 48, true, true, true},
+	{true, 32, true, true, true},
+	{true, 24, true, true, true},
+	{true, 0, false, true, true},
+	{true, 48, false, true, true},
+	{true, 32, false, true, true},
+	{true, 24, false, true, true},
+	{true, 0, false, true, false},
+	{true, 48, false, true, false},
+	{true, 24, false, true, false},
+	{true, 24, false, false, false},
+	{true, 16, false, false, false},
+	{true, 12, false, false, false},
+}
+
+// text is the detail of the text of an explanation.
+var text = detail{functions: true}
+
+// short is the explanation in one line of at most mostShort characters.
 //
 // section are the two events of the critical sections that the ordering is of, nil for none.
-func (x *explaining) short(m *pattern.Match, o *Order, section []int) string {
+func (x *explaining) short(m *pattern.Match, o *Order, section []int) (line string) {
+	defer func() { x.detail = text }()
+	for _, x.detail = range details {
+		if line = x.line(m, o, section); utf8.RuneCountInString(line) <= mostShort {
+			return line
+		}
+	}
+	r := []rune(line)
+	return string(r[:mostShort-1]) + "…"
+}
+
+// line is the explanation in one line with the details of x.
+func (x *explaining) line(m *pattern.Match, o *Order, section []int) string {
 	clear(x.said)
 	x.last = ""
-	name := m.Pattern.Name
-	if m.Line != nil {
-		return name + ": " + m.Line(x)
+	if o == nil {
+		return m.Pattern.Name + ": " + m.Fact(x)
+	}
+	doubtful := ""
+	if o.Doubtful() {
+		doubtful = "perhaps "
+	}
+	ordering, otherwise := x.ordering(m, o, section)
+	parts := []string{doubtful + m.Pattern.Name + ordering}
+	switch {
+	case m.Alone:
+		parts, otherwise = []string{doubtful + m.Pattern.Name + ": " + m.Fact(x)}, ""
+	case x.detail.values:
+		switch {
+		case m.Fact != nil:
+			parts = append(parts, m.Fact(x))
+		default:
+			if v := x.values(m, o, section); v != "" {
+				parts = append(parts, v)
+			}
+		}
+	}
+	switch {
+	case o.Failed > 0: // which is not to be left out
+		parts = append(parts, cmp.Or(otherwise, "otherwise")+" it "+doesNotFail(o))
+	case x.detail.otherwise && otherwise != "":
+		parts = append(parts, otherwise+" it does not fail")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// ordering tells the order of the events, after the name of the pattern, and what the other order is.
+func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, otherwise string) {
+	const turned = "the other way round"
+	before := func(of, first, second string) string {
+		return fmt.Sprintf("%s: %s comes before %s", of, first, second)
 	}
 	if m.Bare {
-		first, second := "", ""
 		if len(m.Section) == 2 {
-			first, second = x.Event(m.Section[0]), x.Event(m.Section[1])
-		} else {
-			first, second = x.Event(o.First), x.second(o)
+			return before("", x.Event(m.Section[0]), x.Event(m.Section[1])), turned
 		}
-		return fmt.Sprintf("%s: %s comes before %s; the other way round it does not fail", name, first, second)
+		return before("", x.Event(o.First), x.second(o)), turned
 	}
 	place := func(s string) string { return strings.ReplaceAll(s, " of it", "") }
-	of := ""
-	if o.Object != "" {
-		of = " of " + o.Object
+	of := func(object string) string {
+		x.last = object
+		if object == "" {
+			return ""
+		}
+		return " of " + object
 	}
-	x.last = o.Object
-	if m.Begun > 0 {
-		return fmt.Sprintf("%s%s: %s comes after the beginning of %s, and before its end; after the end it does not fail", name, of, place(x.Event(o.First)), place(x.Event(m.Begun)))
-	}
-	if len(section) == 2 {
-		x.last = x.object(x.Trace, section[0])
-		object, first := x.last, section[0]
+	switch {
+	case m.Begun > 0:
+		return fmt.Sprintf("%s: %s comes after the beginning of %s, and before its end", of(x.cutObject(o.Object)), place(x.Event(o.First)), place(x.Event(m.Begun))), "after the end"
+	case len(section) == 2:
+		first := section[0]
 		if timedWait(&x.Trace.Events[o.First]) { // what the thread does then is not to blame
 			first = o.First
 		}
-		return fmt.Sprintf("%s of %s: %s comes before %s; the other way round it does not fail", name, object, place(x.Event(first)), place(x.Event(section[1])))
+		return before(of(x.Object(section[0])), place(x.Event(first)), place(x.Event(section[1]))), turned
+	case len(m.Triple) == 3:
+		p, r, c := m.Triple[0], m.Triple[1], m.Triple[2]
+		object := of(x.Object(r))
+		return fmt.Sprintf("%s: %s comes between %s and its %s", object, place(x.Event(r)), place(x.Event(p)), x.own(place(x.Event(c)))), ""
 	}
-	if len(m.Triple) == 3 {
-		x.last = x.object(x.Trace, m.Triple[1])
-		return fmt.Sprintf("%s of %s: %s comes between %s and its %s", name, x.last, place(x.Event(m.Triple[1])), place(x.Event(m.Triple[0])), x.own(place(x.Event(m.Triple[2]))))
+	return before(of(x.cutObject(o.Object)), place(x.Event(o.First)), place(x.second(o))), turned
+}
+
+// values tells what the accesses of an ordering read and wrote; empty if that is not known.
+func (x *explaining) values(m *pattern.Match, o *Order, section []int) string {
+	events := m.Triple
+	if events == nil {
+		events = []int{o.First, o.Second}
+		if len(section) == 2 {
+			events = section
+		}
+		if o.Waiting || events[1] < 0 {
+			events = events[:1]
+		}
+		reads := events[:0:0]
+		for _, i := range events { // a write says what it should have said
+			if x.Reads(i) {
+				reads = append(reads, i)
+			}
+		}
+		events = reads
 	}
-	return fmt.Sprintf("%s%s: %s comes before %s; the other way round it does not fail", name, of, place(x.Event(o.First)), place(x.second(o)))
+	var said []string
+	for _, i := range events {
+		v := x.Value(i)
+		if v == "" || v[0] == '&' || utf8.RuneCountInString(v) > 20 { // an address says nothing
+			return ""
+		}
+		did := "wrote"
+		if x.Reads(i) {
+			did = "read"
+		}
+		said = append(said, fmt.Sprintf("T%d %s %s", x.Trace.Events[i].Thread, did, v))
+	}
+	return strings.Join(said, ", ")
 }
 
 // own removes the thread from a description: `T1's read at f.c:3` becomes `read at f.c:3`.

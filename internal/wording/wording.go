@@ -85,3 +85,13 @@ func Line(s string) string {
 	s = strings.TrimRight(strings.ReplaceAll(s, "\t", "  "), " \n")
 	return strings.Map(Visible, strings.ReplaceAll(s, "\n", " "))
 }
+
+// Middle shortens a text to at most n characters, of which n has to be 3 or more, by leaving out some in the middle.
+func Middle(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	head := (n - 1) / 2
+	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
+}

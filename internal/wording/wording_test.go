@@ -35,3 +35,15 @@ func TestQuoted(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestMiddle(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		n    int
+		want string
+	}{{"queue", 5, "queue"}, {"queues", 5, "qu…es"}, {"größer", 4, "g…er"}, {"", 3, ""}} {
+		if got := Middle(c.in, c.n); got != c.want {
+			t.Errorf("Middle(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
+		}
+	}
+}

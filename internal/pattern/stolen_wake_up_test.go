@@ -1,0 +1,25 @@
+package pattern
+
+import "testing"
+
+func TestStolenWakeUp(t *testing.T) {
+	paired(t, StolenWakeUp, `
+		T1 lock m
+		T1 wait c m
+		T0 signal c 1
+		T2 lock m <1
+		T2 write x 0
+		T2 unlock m
+		T1 awake c m <2
+		T1 read x 0
+`, "T0's cond signal#2 has woken T1 before, but T2 acquires the lock first.", `
+		T1 lock m
+		T1 wait c m
+		T2 lock m <1
+		T2 write x 0
+		T2 unlock m
+		T0 signal c 1
+		T1 awake c m <2
+		T1 read x 0
+`, OrderViolation)
+}

@@ -1,0 +1,106 @@
+package pattern
+
+import (
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// partner returns the access by the thread of event i that is the nearest to it, on the side of step, accepted by fits and of other memory. Between the
+// two, the thread does nothing but read and write, and acquire and release locks. It returns -1 for none.
+func (x *Execution) partner(i, step int, fits func(k int) bool) int {
+	ev := x.event(i)
+	for k := i + step; k >= 0 && k < len(x.Trace.Events); k += step {
+		other := x.event(k)
+		if other.Thread != ev.Thread {
+			continue
+		}
+		s := ops.Of(other.Op)
+		switch {
+		case s.Of == ops.Memory:
+			if other.Object.Region() != trace.RegionStack && !Overlaps(ev, other) && fits(k) {
+				return k
+			}
+		case s.Does == ops.Acquire, s.Does == ops.AcquireShared, s.Does == ops.Release, s.Does == ops.ReleaseShared, s.Of == ops.Block, other.Op.IsCall():
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+// mate returns the write of the place that an event accesses which a thread does together with another write, that of event wrote; -1 if it
+// has not done it.
+func (x *Execution) mate(wrote int, of *trace.Event) int {
+	th, place := x.event(wrote).Thread, x.event(wrote)
+	from, n := 0, 0 // what the thread wrote before it created the others set the places up
+	for i := range wrote + 1 {
+		ev := x.event(i)
+		switch {
+		case ev.Thread != th:
+		case ops.Does(ev.Op) == ops.Create:
+			from, n = i, 0
+		case isAccess(ev) && ops.Changes(ev) && Overlaps(ev, place):
+			n++
+		}
+	}
+	for i := from; i < len(x.Trace.Events); i++ {
+		if ev := x.event(i); ev.Thread == th && isAccess(ev) && ops.Changes(ev) && Overlaps(ev, of) {
+			if n--; n == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// together reports whether threads that have begun write two places in memory one after the other each time, and do so twice or more. The first
+// writes of a thread that goes on to create others set them up.
+func (x *Execution) together(a, b *trace.Event) bool {
+	for _, t := range []*trace.Trace{x.Trace, x.Passing} {
+		if t == nil {
+			continue
+		}
+		pairs, always := writtenTogether(t, a, b)
+		if !always {
+			return false
+		}
+		if pairs >= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// writtenTogether counts how often threads write two places one after the other. always is false if one is written without the other, unless the
+// execution ends in between.
+func writtenTogether(t *trace.Trace, a, b *trace.Event) (pairs int, always bool) {
+	type written struct{ a, b int }
+	by := map[trace.ThreadID]*written{}
+	for i := range t.Events {
+		ev := &t.Events[i]
+		if !isAccess(ev) || !ops.Changes(ev) {
+			if ops.Does(ev.Op) == ops.Create {
+				delete(by, ev.Thread)
+			}
+			continue
+		}
+		of := by[ev.Thread]
+		if of == nil {
+			of = &written{}
+			by[ev.Thread] = of
+		}
+		if Overlaps(ev, a) {
+			of.a++
+		}
+		if Overlaps(ev, b) {
+			of.b++
+		}
+		if of.a-of.b > 1 || of.b-of.a > 1 {
+			return 0, false
+		}
+	}
+	for _, w := range by {
+		pairs += min(w.a, w.b)
+	}
+	return pairs, true
+}

@@ -1,0 +1,39 @@
+package pattern
+
+import "testing"
+
+func TestTornRead(t *testing.T) {
+	paired(t, TornRead, `
+		T1 write low 1
+		T1 write high 1
+		T1 write low 2
+		T2 read low 2
+		T2 read high 1 <1
+		T1 write high 2 <2
+		ends assertion
+`, "T2 reads 2 from object 1 after T1 has written it at #2, but 1 from object 2 at #4 before T1 writes it, though the two are always written together.", `
+		T1 write high 1
+		T1 write low 2
+		T1 write low 3
+		T1 write low 4
+		T2 read low 4
+		T2 read high 1 <1
+		T1 write high 2 <2
+		ends assertion
+`, Unserializable)
+}
+
+// A reader between two pairs sees the first of them whole.
+func TestWholeRead(t *testing.T) {
+	x := parse(t, `
+		T1 write low 1
+		T1 write high 1
+		T2 read high 1
+		T2 read low 1 <1
+		T1 write low 2 <2
+		T1 write high 2
+	`)
+	if m := Of(x); m.Pattern.Name == TornRead {
+		t.Error(m.Say(words{x}))
+	}
+}
