@@ -36,7 +36,7 @@ func parse(t *testing.T, text string) *Execution {
 	number := func(s string) uint64 {
 		n, err := strconv.ParseInt(strings.TrimPrefix(s, "T"), 10, 64)
 		if err != nil {
-			t.Fatalf("%q is no number", s)
+			t.Fatalf("%q is not a number", s)
 		}
 		return uint64(n)
 	}
