@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"syscall"
@@ -38,7 +39,7 @@ func (r *Running) Explain(t, passing *trace.Trace, e *Explanation) { Explain(t, 
 // events, and writes the text. passing is the execution that does not fail, nil for none.
 func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 	x := &explaining{t: t, passing: passing, names: names, said: map[int]bool{}}
-	e.Steps, e.Events = []Step{}, []ExplainedEvent{}
+	e.Steps, e.Events, e.Told = []Step{}, []ExplainedEvent{}, []int{}
 	for i := range e.Orders {
 		o := &e.Orders[i]
 		if o.Second < 0 || o.Waiting || x.oneObject(o) {
@@ -51,6 +52,7 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 		lines = append(lines, "No single ordering of two events was found whose turning makes the failure vanish.")
 		if p, ok := x.wrongWakeUp(); ok {
 			e.Pattern, e.Short = p.name, x.short(p, nil)
+			e.Told = x.told()
 			lines = append(lines, p.sentence)
 			e.Steps = append(x.steps(t, p.more), x.waits()...)
 		}
@@ -146,6 +148,7 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 		}
 		if !late {
 			e.Short = strings.Replace(x.short(p, o), "does not fail", doesNotFail(o), 1)
+			e.Told = x.told()
 			if o.Doubtful() {
 				e.Short = "perhaps " + e.Short
 			}
@@ -229,6 +232,9 @@ type explaining struct {
 	said       map[int]bool // events of t that the text has described
 	last       string       // the object that it has named last
 }
+
+// told returns the events that have been described since short began.
+func (x *explaining) told() []int { return append([]int{}, slices.Sorted(maps.Keys(x.said))...) }
 
 // event describes an event with its thread and place, more briefly once it has been described.
 func (x *explaining) event(i int) string {

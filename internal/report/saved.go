@@ -1,0 +1,167 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// explanationVersion is that of an Explanation's form in a trace, which is its JSON. Explanations of another version do not
+// count.
+const explanationVersion = 1
+
+// InTrace returns the explanation with the numbers of the explained trace, as Number has set them, in place of all others: -1
+// for an event that the trace lacks. Events of the execution that does not fail keep theirs.
+func (e *Explanation) InTrace() *Explanation {
+	out := *e
+	out.Orders, out.Steps, out.Events, out.Told = slices.Clone(e.Orders), slices.Clone(e.Steps), slices.Clone(e.Events), []int{}
+	numbers := map[int]int{}
+	number := func(event *int, in *int, passing bool) {
+		if passing {
+			return
+		}
+		was := *event
+		if *event = -1; in != nil {
+			*event, numbers[was] = *in, *in
+		}
+	}
+	for i := range out.Steps {
+		s := &out.Steps[i]
+		number(&s.Event, s.InTrace, s.Passing)
+	}
+	for i := range out.Events {
+		x := &out.Events[i]
+		number(&x.Event, x.InTrace, x.Passing)
+	}
+	for i := range out.Orders {
+		o := &out.Orders[i]
+		o.First = out.Events[2*i].Event
+		if second := &out.Events[2*i+1]; !second.Passing {
+			o.Second = second.Event
+		}
+	}
+	for _, i := range e.Told {
+		if n, ok := numbers[i]; ok {
+			out.Told = append(out.Told, n)
+		}
+	}
+	return &out
+}
+
+// Numbered reports whether the explained trace has all events of the orderings that have happened.
+func (e *Explanation) Numbered() bool {
+	for i := range e.Events {
+		if x := &e.Events[i]; !x.Passing && x.InTrace == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Sentence is the explanation in one line, the same in every output: Short, or without it the first sentence of Text, and the
+// numbers of its events in the explained trace. The explanation must be in these numbers (InTrace). It is empty if no ordering and no
+// pattern is known.
+func (e *Explanation) Sentence() string {
+	s := e.said()
+	if s == "" || len(e.Told) == 0 {
+		return s
+	}
+	return s + " (" + e.told() + ")"
+}
+
+// SentenceWith is Sentence with a remark at its end.
+func (e *Explanation) SentenceWith(remark string) string {
+	s := e.said()
+	if s == "" {
+		return s
+	}
+	if len(e.Told) > 0 {
+		remark = e.told() + "; " + remark
+	}
+	return s + " (" + remark + ")"
+}
+
+func (e *Explanation) said() string {
+	if len(e.Orders) == 0 && e.Pattern == "" {
+		return ""
+	}
+	if e.Short != "" {
+		return e.Short
+	}
+	first, _, _ := strings.Cut(e.Text, ". ")
+	return strings.TrimSuffix(first, ".")
+}
+
+// told lists Told: `events 5, 8 and 10`.
+func (e *Explanation) told() string {
+	var words []string
+	for _, n := range e.Told {
+		words = append(words, wording.Thousands(n))
+	}
+	if len(words) == 1 {
+		return "event " + words[0]
+	}
+	return fmt.Sprintf("events %s and %s", strings.Join(words[:len(words)-1], ", "), words[len(words)-1])
+}
+
+// Save makes e, which is in the numbers of t, the explanation of t. A later heddle of the version given need not make the
+// executions again for the same program. What more time might change is not saved.
+func (e *Explanation) Save(t *trace.Trace, heddle string) {
+	t.Explanation = nil
+	if e.Cut {
+		return
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return // no explanation has anything that JSON lacks
+	}
+	t.SetExplanation(trace.Explanation{Version: explanationVersion, Heddle: heddle, BuildID: t.Header.BuildID, Data: data})
+}
+
+// Saved returns the explanation that a trace has, in its numbers; nil if it has none in a form that this heddle knows.
+func Saved(t *trace.Trace) *Explanation {
+	x := t.Explained()
+	if x == nil || x.Version != explanationVersion {
+		return nil
+	}
+	e := &Explanation{}
+	if json.Unmarshal(x.Data, e) != nil || !e.fits(len(t.Events)) {
+		return nil
+	}
+	return e
+}
+
+// SavedBy returns the explanation that a heddle of a version has saved in a trace, for the program that the trace is of; nil if it
+// has none.
+func SavedBy(t *trace.Trace, heddle string) *Explanation {
+	if x := t.Explanation; x == nil || x.Heddle != heddle || x.BuildID != t.Header.BuildID {
+		return nil
+	}
+	return Saved(t)
+}
+
+// fits reports whether the explanation can be one of a trace with so many events: files come from anywhere.
+func (e *Explanation) fits(events int) bool {
+	in := func(n int, passing bool) bool { return n >= -1 && (passing || n < events) }
+	for i := range e.Steps {
+		if !in(e.Steps[i].Event, e.Steps[i].Passing) {
+			return false
+		}
+	}
+	for i := range e.Events {
+		if !in(e.Events[i].Event, e.Events[i].Passing) {
+			return false
+		}
+	}
+	for i := range e.Orders {
+		o := &e.Orders[i]
+		if !in(o.First, false) || !in(o.Second, false) || o.InPassing < 0 {
+			return false
+		}
+	}
+	return !e.Cut && len(e.Events) == 2*len(e.Orders) && !slices.ContainsFunc(e.Told, func(n int) bool { return n < 0 || n >= events })
+}
