@@ -119,7 +119,7 @@ func (c *explainCommand) saved(tr *trace.Trace) *engine.Cause {
 	}
 	out := &engine.Cause{Explanation: *e}
 	if e.Passing != "" {
-		if passing, err := tracefile.Read(e.Passing); err == nil && !passing.Ending.Kind.Failed() {
+		if passing, err := tracefile.Read(e.Passing); err == nil && !passing.Ending.Kind.Failed() && e.PassesIn(len(passing.Events)) {
 			out.PassingTrace = passing
 		}
 	}
@@ -162,6 +162,7 @@ func (c *explainCommand) page(a *app, tr *trace.Trace, cause *engine.Cause) erro
 	drawn := tr
 	if !cause.Numbered() {
 		drawn, o.Explanation = cause.Base, cause.InBase
+		o.Explanation.Line = cause.Line
 		for i := range o.Commands {
 			o.Commands[i].At = "" // the page has more events than the trace
 		}
@@ -170,7 +171,11 @@ func (c *explainCommand) page(a *app, tr *trace.Trace, cause *engine.Cause) erro
 		passing := execution(cause.PassingTrace, nil)
 		o.Passing = &passing
 	}
-	return a.writePage(c.HTML, execution(drawn, nil), o)
+	e := execution(drawn, nil)
+	if drawn != tr {
+		e.View.Notes = append(e.View.Notes, "the numbers of events are not those of the trace, which lacks accesses that the explanation needs")
+	}
+	return a.writePage(c.HTML, e, o)
 }
 
 // runs returns the bound on executions; 0 leaves it to the engine.

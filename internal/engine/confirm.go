@@ -92,7 +92,7 @@ func (s *search) explain(ctx context.Context) {
 		f.Why = &report.Explanation{Executions: why.Executions, Cut: true}
 		return
 	}
-	if why.Sentence() != "" {
+	if why.Line != "" {
 		f.Why = why
 	}
 	s.saveCause(t, cause)

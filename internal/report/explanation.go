@@ -13,8 +13,12 @@ type Explanation struct {
 	// and Steps refer to.
 	Short string `json:"short,omitempty"`
 	Text  string `json:"text"`
-	// Told are the events that Short speaks of, those of the execution that does not fail excepted.
+	// Told are the events that Short speaks of, those of the execution that does not fail excepted; none if the explained
+	// trace lacks one of them.
 	Told []int `json:"told"`
+	// Line is the sentence that every output has: Short, or without it the first sentence of Text, and the numbers of Told. It is
+	// empty if neither an ordering nor a pattern was found.
+	Line string `json:"line,omitempty"`
 	// Steps are the events that make the failure, in their order: those of Orders, what the critical sections stand for that
 	// they begin, and those that show the pattern of the first.
 	Steps []Step `json:"steps"`

@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -45,11 +44,43 @@ func (e *Explanation) InTrace() *Explanation {
 		}
 	}
 	for _, i := range e.Told {
-		if n, ok := numbers[i]; ok {
-			out.Told = append(out.Told, n)
+		n, ok := numbers[i]
+		if !ok { // a list of some would leave open of which
+			out.Told = []int{}
+			break
+		}
+		out.Told = append(out.Told, n)
+	}
+	out.Line = out.line()
+	return &out
+}
+
+// Said returns Line of the view's explanation, empty if it has none.
+func (v *View) Said() string {
+	if v.Why == nil {
+		return ""
+	}
+	return v.Why.Line
+}
+
+// WhyPlaces returns the places, each once, of events of the view's explanation.
+func (v *View) WhyPlaces(events ...int) (places []int) {
+	for _, i := range events {
+		if p, ok := v.whyPlaces[i]; ok && p != 0 && !slices.Contains(places, p) {
+			places = append(places, p)
 		}
 	}
-	return &out
+	return places
+}
+
+// PassesIn reports whether the execution that does not fail can be one with so many events.
+func (e *Explanation) PassesIn(events int) bool {
+	for i := range e.Orders {
+		if e.Orders[i].InPassing >= max(events, 1) {
+			return false
+		}
+	}
+	return true
 }
 
 // Numbered reports whether the explained trace has all events of the orderings that have happened.
@@ -62,50 +93,27 @@ func (e *Explanation) Numbered() bool {
 	return true
 }
 
-// Sentence is the explanation in one line, the same in every output: Short, or without it the first sentence of Text, and the
-// numbers of its events in the explained trace. The explanation must be in these numbers (InTrace). It is empty if no ordering and no
-// pattern is known.
-func (e *Explanation) Sentence() string {
-	s := e.said()
-	if s == "" || len(e.Told) == 0 {
-		return s
-	}
-	return s + " (" + e.told() + ")"
-}
-
-// SentenceWith is Sentence with a remark at its end.
-func (e *Explanation) SentenceWith(remark string) string {
-	s := e.said()
-	if s == "" {
-		return s
-	}
-	if len(e.Told) > 0 {
-		remark = e.told() + "; " + remark
-	}
-	return s + " (" + remark + ")"
-}
-
-func (e *Explanation) said() string {
+// line is Line of an explanation in the numbers of the explained trace.
+func (e *Explanation) line() string {
 	if len(e.Orders) == 0 && e.Pattern == "" {
 		return ""
 	}
-	if e.Short != "" {
-		return e.Short
+	s := e.Short
+	if s == "" {
+		s, _, _ = strings.Cut(e.Text, ". ")
+		s = strings.TrimSuffix(s, ".")
 	}
-	first, _, _ := strings.Cut(e.Text, ". ")
-	return strings.TrimSuffix(first, ".")
-}
-
-// told lists Told: `events 5, 8 and 10`.
-func (e *Explanation) told() string {
-	var words []string
+	var events []string
 	for _, n := range e.Told {
-		words = append(words, wording.Thousands(n))
+		events = append(events, wording.Thousands(n))
 	}
-	if len(words) == 1 {
-		return "event " + words[0]
+	switch len(events) {
+	case 0:
+		return s
+	case 1:
+		return s + " [event " + events[0] + "]"
 	}
-	return fmt.Sprintf("events %s and %s", strings.Join(words[:len(words)-1], ", "), words[len(words)-1])
+	return s + " [events " + strings.Join(events[:len(events)-1], ", ") + " and " + events[len(events)-1] + "]"
 }
 
 // Save makes e, which is in the numbers of t, the explanation of t. A later heddle of the version given need not make the

@@ -324,9 +324,7 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 		fmt.Fprintf(w, "simplified: %s%s\n", s.Trace, Unsimplified(s))
 	}
 	fmt.Fprintf(w, "replay:     heddle replay %s\n", wording.Quoted(replay))
-	if f.Why != nil {
-		printWhy(w, whyOf(f.Why), replay)
-	}
+	printWhy(w, foundOf(found).Finding, replay)
 	return nil
 }
 

@@ -91,9 +91,13 @@ type Distinct struct {
 
 // Why is the ordering on which a finding depends, as a few executions have shown it.
 type Why struct {
-	Pattern    string `json:"pattern"`
-	Short      string `json:"short"`
-	Text       string `json:"text"`
+	Pattern string `json:"pattern"`
+	Short   string `json:"short"`
+	Text    string `json:"text"`
+	// Line is the sentence that every output has, Told the numbers of its events in the trace (report.Explanation).
+	Line       string `json:"line"`
+	Told       []int  `json:"told"`
+	Passing    string `json:"passing,omitempty"` // the trace of the nearest execution that does not fail
 	Executions int    `json:"executions"`
 	// Cut says that the time was over before the orderings had been tried. Then the others but Executions are empty.
 	Cut bool `json:"cut,omitempty"`
