@@ -317,6 +317,7 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	}
 	if f.Known {
 		printKnown(w, f.Trace)
+		printWhy(w, foundOf(found).Finding, f.Trace)
 		return nil
 	}
 	fmt.Fprintf(w, "\nas found:   %s\n", f.Trace)

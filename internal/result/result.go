@@ -208,6 +208,9 @@ func OfTrace(tr *trace.Trace, t target.Target) *Finding {
 	f, names := finding.Of(tr.Ending, tr.Modules), report.NewRunning(t.Modules)
 	key, _ := f.Key(tr.Stacks, names.Locate)
 	out := &Finding{Confirmed: true, Key: key, Kind: f.Kind.String(), Message: f.Message, Where: f.Place(tr.Stacks, names.Locate).Text, Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
+	if e := report.Saved(tr); e != nil && e.Line != "" {
+		out.Why = whyOf(e)
+	}
 	for _, x := range tr.Ending.Accesses {
 		out.Race = append(out.Race, Access{x.Op.String(), finding.Caller(x.Site, tr.Stacks[x.Stack], names.Locate).Text})
 	}
