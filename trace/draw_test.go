@@ -108,6 +108,9 @@ func drawTrace(t *rapid.T) *Trace {
 		e.Waiters = append(e.Waiters, Waiter{anyThread.Draw(t, "thread"), op.Draw(t, "op"), site.Draw(t, "site"), object.Draw(t, "object"),
 			anyThread.Draw(t, "holder"), rapid.Bool().Draw(t, "ready"), rapid.Uint32().Draw(t, "stack")})
 	}
+	if rapid.Bool().Draw(t, "explained") {
+		tr.SetExplanation(Explanation{int(rapid.Uint32().Draw(t, "version")), str.Draw(t, "heddle"), str.Draw(t, "build id"), 0, []byte(rapid.StringN(1, -1, -1).Draw(t, "explanation"))})
+	}
 	return tr
 }
 

@@ -30,6 +30,7 @@ type Encoder struct {
 	counts tracepb.End
 	locals []*tracepb.Local
 	types  []*tracepb.Type
+	why    *tracepb.Explanation
 	block  blockEncoder
 }
 
@@ -283,7 +284,7 @@ func (e *Encoder) Close(ending Ending) error {
 		}
 	}
 	end := EndingToProto(&ending)
-	end.Locals, end.Types = e.locals, e.types
+	end.Locals, end.Types, end.Explanation = e.locals, e.types, e.why
 	if err := e.record(&tracepb.Record{Kind: &tracepb.Record_Ending{Ending: end}}); err != nil {
 		return err
 	}
@@ -354,6 +355,7 @@ func (e *Encoder) content(t *Trace) error {
 	if err := e.WriteLocals(t.Locals); err != nil {
 		return err
 	}
+	e.why = explanationRecord(t.Explained())
 	return e.WriteTypes(t.Types)
 }
 

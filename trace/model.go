@@ -563,6 +563,8 @@ type Trace struct {
 	Types   []Type  // of each object at most one
 	Events  []Event
 	Ending  Ending
+	// Explanation says why the execution fails; nil if nothing has found that. Read it with Explained.
+	Explanation *Explanation
 }
 
 // CycleOf returns threads that wait for one another in a cycle, starting with the lowest.

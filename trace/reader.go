@@ -51,6 +51,7 @@ type Reader struct {
 	ending  *Ending
 	locals  []Local
 	types   []Type
+	why     *Explanation
 }
 
 // Option changes how a trace is read.
@@ -381,6 +382,9 @@ func (r *Reader) step(dst []Event) ([]Event, error) {
 			return dst, r.damaged(eerr)
 		}
 		err = r.keep(int64(len(ending.Stack))*8 + int64(len(ending.Waiters))*int64(unsafe.Sizeof(Waiter{})) + int64(len(ending.Accesses))*int64(unsafe.Sizeof(Access{})))
+		if r.why = explanationOf(k.Ending.Explanation); r.why != nil && err == nil {
+			err = r.keep(int64(len(r.why.Heddle) + len(r.why.BuildID) + len(r.why.Data)))
+		}
 		ending.Output = r.output
 		r.ending = &ending
 	case *tracepb.Record_End:

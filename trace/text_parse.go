@@ -113,7 +113,7 @@ func (p *textParser) parseFirst(s string) error {
 var once = map[string]bool{
 	"heddle": true, "target": true, "points-version": true, "command": true, "argv0": true, "dir": true,
 	"env-digest": true, "build-id": true, "strategy": true, "expect-status": true, "oracle": true,
-	"instrumented": true, "original": true, "isolation": true, "ending": true, "child": true, "cycle": true, "end": true,
+	"instrumented": true, "original": true, "isolation": true, "ending": true, "child": true, "cycle": true, "explanation": true, "end": true,
 }
 
 func (p *textParser) keyword(key string, l *textLine) error {
@@ -213,6 +213,18 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		for l.more() {
 			p.t.Ending.Cycle = append(p.t.Ending.Cycle, get(l, "thread", parseThread))
 		}
+	case "explanation":
+		p.t.Explanation = &Explanation{Heddle: l.quoted("version"), BuildID: l.quoted("build id")}
+		x := p.t.Explanation
+		l.pairs(map[string]func(word){
+			"version":   func(w word) { x.Version = int(value(l, w, parseUint32)) },
+			"execution": func(w word) { x.Execution = value(l, w, parseUint) },
+		})
+	case "explanation-data":
+		if p.t.Explanation == nil {
+			return errors.New("the data of an explanation without an explanation line")
+		}
+		p.t.Explanation.Data = l.bytes(p.t.Explanation.Data)
 	case "output":
 		p.t.Ending.Output = l.bytes(p.t.Ending.Output)
 	case "end":

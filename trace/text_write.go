@@ -26,6 +26,10 @@ func WriteText(w io.Writer, t *Trace) error {
 	writeTablesText(b, t)
 	writeEventsText(b, t.Events)
 	writeEndingText(b, &t.Ending)
+	if x := t.Explained(); x != nil {
+		fmt.Fprintf(b, "explanation %q %q version=%d execution=%#x\n", x.Heddle, x.BuildID, x.Version, x.Execution)
+		writeBytesText(b, "explanation-data", x.Data)
+	}
 	fmt.Fprintf(b, "end %d\n", len(t.Events))
 	return b.Flush()
 }

@@ -7,15 +7,18 @@ import (
 	"text/tabwriter"
 
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/page"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/wording"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 type explainCommand struct {
 	Runs   *int   `placeholder:"N" help:"Make at most N executions (otherwise 300); with --try-lock, in the search (otherwise 2,000)."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the nearest execution that does not fail to FILE (otherwise to the first free one of NAME.pass.hdl, NAME.pass.2.hdl, …)."`
+	Again  bool   `help:"Make the executions again, even if the trace has an explanation."`
 	HTML   string `name:"html" placeholder:"FILE" help:"Also write a page to FILE, which a browser shows without a network: the failing execution and, beside it, the one that does not fail."`
 	timeFlag
 	tryLockFlag
@@ -58,6 +61,18 @@ func (c *explainCommand) Run(a *app) error {
 	if len(c.TryLock) > 0 {
 		return c.try(a, tr)
 	}
+	if saved := c.saved(tr); saved != nil {
+		if c.Output != "" && saved.PassingTrace != nil {
+			files, err := a.traceWriter(c.Output, "")
+			if err == nil {
+				saved.Passing, err = files.Keep(saved.PassingTrace, "")
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return c.finish(a, tr, saved)
+	}
 	t, err := a.launcher().StartRecorded(a.ctx, tr, c.how())
 	if err != nil {
 		return err
@@ -73,37 +88,63 @@ func (c *explainCommand) Run(a *app) error {
 	}
 	defer cancel()
 	done := a.slowly("explaining")
-	names := report.NewRunning(t.Modules)
-	found, err := engine.Explain(ctx, t, tr, engine.ExplainOptions{Executions: c.runs(), Time: c.Time, ExpectStatus: tr.Header.ExpectStatus, Names: names})
+	cause, err := engine.FindCause(ctx, t, tr, engine.ExplainOptions{Executions: c.runs(), Time: c.Time, ExpectStatus: tr.Header.ExpectStatus, Names: report.NewRunning(t.Modules)})
 	done()
 	if err != nil {
 		return c.overtime(ctx, a, t, err)
 	}
-	out := report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete, Cut: found.Cut}
-	report.Explain(found.Base, found.Passing, names, &out)
-	out.Number(found.Base, tr)
-	if found.Passing != nil {
-		if out.Passing, err = files.Keep(found.Passing, ""); err != nil {
+	if cause.PassingTrace != nil {
+		if cause.Passing, err = files.Keep(cause.PassingTrace, ""); err != nil {
 			return err
 		}
 	}
+	saveCause(tr, c.Trace, &cause.Explanation)
+	return c.finish(a, tr, cause)
+}
+
+// saveCause saves the explanation of a trace in its file.
+func saveCause(tr *trace.Trace, file string, e *report.Explanation) {
+	tracefile.SaveCause(file, tr, e, currentVersion().Version)
+}
+
+// saved returns the explanation that the trace has from before, with the execution that does not fail if that is still there; nil if
+// the executions are to be made again.
+func (c *explainCommand) saved(tr *trace.Trace) *engine.Cause {
+	if c.Again || launch.Changed(tr) {
+		return nil
+	}
+	e := tracefile.SavedCause(c.Trace, tr, currentVersion().Version)
+	if e == nil || c.HTML != "" && !e.Numbered() {
+		return nil
+	}
+	out := &engine.Cause{Explanation: *e}
+	if e.Passing != "" {
+		if passing, err := tracefile.Read(e.Passing); err == nil && !passing.Ending.Kind.Failed() && e.PassesIn(len(passing.Events)) {
+			out.PassingTrace = passing
+		}
+	}
+	if out.PassingTrace == nil {
+		out.Passing = ""
+		if c.Output != "" && len(e.Orders) > 0 {
+			return nil // it is asked for
+		}
+	}
+	return out
+}
+
+// finish writes the page and prints the explanation.
+func (c *explainCommand) finish(a *app, tr *trace.Trace, cause *engine.Cause) error {
+	out := &cause.Explanation
 	if c.HTML != "" {
-		o := page.Options{Trace: c.Trace, Explanation: &out, Commands: pageCommands(c.Trace, tr)}
-		for i := range o.Commands {
-			o.Commands[i].At = "" // the page has more events than the trace
-		}
-		if found.Passing != nil {
-			passing := execution(found.Passing, nil)
-			o.Passing = &passing
-		}
-		if err := a.writePage(c.HTML, execution(found.Base, nil), o); err != nil {
+		if err := c.page(a, tr, cause); err != nil {
 			return err
 		}
 	}
+	var err error
 	if a.JSON {
 		err = a.printJSON(out)
 	} else {
-		c.print(a, &out)
+		c.print(a, out)
 		if c.HTML != "" {
 			fmt.Fprintf(a.stdout, "page: %s\n", c.HTML)
 		}
@@ -112,6 +153,29 @@ func (c *explainCommand) Run(a *app) error {
 		return errors.New("nothing was explained: the failure may not depend on the schedule, or on several orderings at once")
 	}
 	return err
+}
+
+// page writes the page: of the trace, or of the execution with all accesses if the trace lacks an event that the explanation
+// needs.
+func (c *explainCommand) page(a *app, tr *trace.Trace, cause *engine.Cause) error {
+	o := page.Options{Trace: c.Trace, Explanation: &cause.Explanation, Commands: pageCommands(c.Trace, tr)}
+	drawn := tr
+	if !cause.Numbered() {
+		drawn, o.Explanation = cause.Base, cause.InBase
+		o.Explanation.Line = cause.Line
+		for i := range o.Commands {
+			o.Commands[i].At = "" // the page has more events than the trace
+		}
+	}
+	if cause.PassingTrace != nil {
+		passing := execution(cause.PassingTrace, nil)
+		o.Passing = &passing
+	}
+	e := execution(drawn, nil)
+	if drawn != tr {
+		e.View.Notes = append(e.View.Notes, "the numbers of events are not those of the trace, which lacks accesses that the explanation needs")
+	}
+	return a.writePage(c.HTML, e, o)
 }
 
 // runs returns the bound on executions; 0 leaves it to the engine.
@@ -129,8 +193,11 @@ func (c *explainCommand) print(a *app, out *report.Explanation) {
 	fmt.Fprintln(a.stdout, out.Text)
 	c.printEvents(a, out)
 	fmt.Fprintf(a.stdout, "\n%s", wording.Count(out.Executions, "execution"))
-	if out.Passing != "" {
+	switch {
+	case out.Passing != "":
 		fmt.Fprintf(a.stdout, "; one that does not fail: %s", out.Passing)
+	case len(out.Orders) > 0:
+		fmt.Fprint(a.stdout, "; --again writes one that does not fail")
 	}
 	fmt.Fprintln(a.stdout)
 }
@@ -166,8 +233,8 @@ func (c *explainCommand) printEvents(a *app, out *report.Explanation) {
 				which = ", for which it waits"
 			case e.Passing:
 				which = ", event " + wording.Thousands(e.Event) + " of the execution that does not fail"
-			case e.InTrace != nil:
-				which = ", event " + wording.Thousands(*e.InTrace)
+			case e.Event >= 0:
+				which = ", event " + wording.Thousands(e.Event)
 			}
 			fmt.Fprintf(a.stdout, "  %s %s%s%s\n", e.Thread, e.Operation, which, at)
 			for _, s := range e.Stack {

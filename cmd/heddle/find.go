@@ -190,7 +190,7 @@ func (c *findCommand) search(a *app, opts engine.Options) (*engine.Report, error
 	opts.Simplify.Memory = a.memory()
 	opts.Keep, opts.Where, opts.Locate, opts.Objects = files.Keep, names.Place, names.Locate, names.Object
 	if !c.NoExplain {
-		opts.Why = names
+		opts.Why, opts.KeepPassing, opts.SaveCause = names, files.KeepPassing, saveCause
 	}
 	opts.Untold = toolchain.Untold
 	if len(c.Suppressions) > 0 {

@@ -63,7 +63,8 @@ func (c *showCommand) Run(a *app) error {
 	}
 	a.launcher().Findable(a.ctx, tr)
 	if c.HTML != "" {
-		return a.writePage(c.HTML, execution(tr, c.Sources), page.Options{Trace: c.Trace, Commands: pageCommands(c.Trace, tr)})
+		e := execution(tr, c.Sources)
+		return a.writePage(c.HTML, e, page.Options{Trace: c.Trace, Explanation: e.View.Why, Commands: pageCommands(c.Trace, tr)})
 	}
 	if export := c.chosen(c.Trace, tr, c.Full); export != nil {
 		view := result.ShortView

@@ -211,6 +211,9 @@ func (c *corpus) found(name string, f *result.Finding, met *trace.Trace) *engine
 	for _, id := range finding.Of(met.Ending, met.Modules).Threads {
 		out.Threads = append(out.Threads, int(id))
 	}
+	if why := report.Saved(met); why != nil && why.Line != "" {
+		out.Why = why
+	}
 	if as := met.Ending.Accesses; len(as) == 2 && len(f.Race) == 2 {
 		out.Race = &engine.Race{
 			First:  engine.Access{Op: f.Race[0].Op, Site: as[0].Site, Where: f.Race[0].Where},

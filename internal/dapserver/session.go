@@ -73,10 +73,18 @@ func (s *session) thread() trace.ThreadID {
 	return 0
 }
 
+// ending says how the execution ended, and why if the trace has an explanation.
+func (s *session) ending() string {
+	if said := s.v.Said(); said != "" {
+		return s.v.Ending + "; why: " + said
+	}
+	return s.v.Ending
+}
+
 // describe says what the current event is.
 func (s *session) describe() string {
 	if s.at >= len(s.rows) {
-		return s.v.Ending
+		return s.ending()
 	}
 	r := &s.rows[s.at]
 	return fmt.Sprintf("event %d, T%d: %s", r.Event, r.Thread, r.Cell.Text)
@@ -522,5 +530,9 @@ func (s *session) exception() dap.ExceptionInfoResponseBody {
 	if f == nil {
 		return dap.ExceptionInfoResponseBody{ExceptionId: "none", Description: s.v.Ending, BreakMode: "always"}
 	}
-	return dap.ExceptionInfoResponseBody{ExceptionId: f.Kind, Description: f.Title, BreakMode: "always"}
+	out := dap.ExceptionInfoResponseBody{ExceptionId: f.Kind, Description: f.Title, BreakMode: "always"}
+	if said := s.v.Said(); said != "" {
+		out.Description += "\nwhy: " + said
+	}
+	return out
 }

@@ -79,22 +79,44 @@ func (s *search) explain(ctx context.Context) {
 	if s.opts.Why == nil || t == nil || t.Ending.Kind == trace.Race {
 		return
 	}
-	found, err := Explain(ctx, s.target, t, ExplainOptions{Time: whyTime, ExpectStatus: s.report.ExpectStatus, Names: s.opts.Why})
+	cause, err := FindCause(ctx, s.target, t, ExplainOptions{Time: whyTime, ExpectStatus: s.report.ExpectStatus, Names: s.opts.Why})
 	if ctx.Err() != nil {
 		f.Why = &report.Explanation{Cut: true}
 		return
 	}
-	if err != nil || found.Base == nil {
+	if err != nil {
 		return // the finding stands without
 	}
-	why := &report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete, Cut: found.Cut}
-	if found.Cut {
-		f.Why = why
+	why := &cause.Explanation
+	if why.Cut {
+		f.Why = &report.Explanation{Executions: why.Executions, Cut: true}
 		return
 	}
-	if s.opts.Why.Explain(found.Base, found.Passing, why); why.Short != "" {
+	if why.Line != "" {
 		f.Why = why
 	}
+	s.saveCause(t, cause)
+}
+
+// saveCause saves the explanation of a finding with its trace, so that heddle explain need not make the executions again. The finding
+// stands if that fails.
+func (s *search) saveCause(t *trace.Trace, c *Cause) {
+	file := s.report.Finding.Trace
+	if x := s.report.Simplified; x != nil {
+		file = x.Trace
+	}
+	if s.opts.SaveCause == nil || file == "" {
+		c.Save(t, s.target.Header().Heddle)
+		return
+	}
+	if c.PassingTrace != nil && s.opts.KeepPassing != nil {
+		name, err := s.opts.KeepPassing(c.PassingTrace, file)
+		if err != nil {
+			s.note("the execution that does not fail was not kept: %v", err)
+		}
+		c.Passing = name
+	}
+	s.opts.SaveCause(t, file, &c.Explanation)
 }
 
 // passes reports whether a confirmed failure shows a finding that was set aside, and counts it.

@@ -104,6 +104,11 @@ type Options struct {
 
 	// Why names what the explanation of a finding speaks of. If nil, findings are not explained.
 	Why *report.Running
+	// KeepPassing writes the execution that does not fail beside the trace file of a finding, and returns its name.
+	KeepPassing func(passing *trace.Trace, file string) (string, error)
+	// SaveCause saves the explanation of a finding in its trace and in the file that Keep has written. If nil, only the trace in
+	// memory has it.
+	SaveCause func(t *trace.Trace, file string, e *report.Explanation)
 
 	// Where formats a site of the program for the report. Nil means module and offset.
 	Where func(s trace.Site) string

@@ -19,6 +19,7 @@ func Follow(ctx context.Context, t target.Target, tr *trace.Trace) (met *trace.T
 	var diverged *engine.DivergedError
 	switch {
 	case err == nil:
+		met.Explanation = tr.Explanation // it counts only if the events are the same to the last value
 		return met, false, nil
 	case errors.As(err, &other), errors.As(err, &diverged):
 		met, err = engine.Follow(ctx, t, tr, report.NewRunning(t.Modules).Locate)

@@ -342,6 +342,19 @@ func (l *Launcher) Findable(ctx context.Context, tr *trace.Trace) {
 	}
 }
 
+// Changed reports whether the file of a trace's program is there and no longer the recorded one.
+func Changed(tr *trace.Trace) bool {
+	for _, m := range tr.Modules {
+		if m.Program && m.BuildID == "" {
+			m.BuildID = tr.Header.BuildID
+		}
+		if m.Program && exists(m.Path) && readable(m) != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // readable returns the reason why the names of a module cannot be looked up.
 func readable(m trace.Module) error {
 	table := symbol.New([]trace.Module{m}, symbol.Options{})

@@ -69,6 +69,9 @@ func found(b *strings.Builder, f *result.Finding, trace string, s *result.Simpli
 	if f.Where != "" {
 		fmt.Fprintf(b, "at:    %s\n", f.Where)
 	}
+	if said := f.Said(); said != "" {
+		fmt.Fprintf(b, "why:   %s\n", said)
+	}
 	if !f.Confirmed {
 		fmt.Fprintln(b, "not confirmed: it did not fail again when its trace was replayed")
 	}

@@ -223,13 +223,13 @@ func explainTool(in explainArgs) (*request, error) {
 	return aboutTrace("explain", in.workingDir, in.Trace, args, explainText)
 }
 
-// explainText is the paragraph, under the name of the pattern.
+// explainText is the line and the paragraph.
 func explainText(printed json.RawMessage, _ func(string) string) string {
-	var out struct{ Pattern, Text string }
+	var out struct{ Line, Text string }
 	if json.Unmarshal(printed, &out) != nil {
 		return ""
 	}
-	return strings.TrimPrefix(out.Pattern+": "+out.Text, ": ")
+	return strings.TrimPrefix(out.Line+"\n"+out.Text, "\n")
 }
 
 const showDescription = `Draws the execution in a trace: a column per thread, with source lines, and preemptions marked apart from switches away from threads that could not go on. Runs nothing. The structured content has every row, place and stack.`

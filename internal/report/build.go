@@ -88,6 +88,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 	}
 	v.Columns = b.columns(v.Rows)
 	v.Ending, v.Failure = b.ending()
+	b.why(v)
 	v.Blocks = b.blockTable(v)
 	v.Places, v.Stacks = b.places.list, b.places.stacks
 	if !tr.Header.Instrumented && tr.Header.Target == "c" {
@@ -97,6 +98,27 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 		v.Notes = append(v.Notes, p.Error())
 	}
 	return v
+}
+
+// why takes the explanation from the trace.
+func (b *builder) why(v *View) {
+	v.Why, v.whyPlaces = Saved(b.tr), map[int]int{}
+	if v.Why == nil {
+		return
+	}
+	at := func(event int) {
+		if event >= 0 {
+			v.whyPlaces[event] = b.placeOf(&b.tr.Events[event]).place
+		}
+	}
+	for i := range v.Why.Events {
+		if x := &v.Why.Events[i]; !x.Passing {
+			at(x.Event)
+		}
+	}
+	for _, event := range v.Why.Told {
+		at(event)
+	}
 }
 
 // builder is the state shared by the functions that build a view.

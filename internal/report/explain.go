@@ -29,7 +29,7 @@ func LosesWakeUp(t *trace.Trace, first, second int) bool {
 // events, and writes the text. passing is the execution that does not fail, nil for none.
 func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Functions: names.functions}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text}
-	e.Steps, e.Events = []Step{}, []ExplainedEvent{}
+	e.Steps, e.Events, e.Told = []Step{}, []ExplainedEvent{}, []int{}
 	for i := range e.Orders {
 		o := &e.Orders[i]
 		if o.Second < 0 || o.Waiting || x.oneObject(o) {
@@ -56,6 +56,7 @@ func (x *explaining) explainEnding(e *Explanation) {
 		return
 	}
 	e.Pattern, e.Short = m.Pattern.Name, x.short(m, nil, nil)
+	e.Told = x.told()
 	x.say(m)
 	e.Steps = append(x.steps(x.Trace, m.More), x.waits()...)
 }
@@ -75,6 +76,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 		e.Pattern = ""
 	} else {
 		e.Short = x.short(m, o, section)
+		e.Told = x.told()
 	}
 	clear(x.said)
 	x.last = ""

@@ -7,8 +7,8 @@ import (
 
 // Explanation says why an execution fails: the orderings of events of different threads on which its
 // failure depends, each shown by an execution. The engine makes it; pages and exports draw it beside
-// the View of the same execution. Event numbers are indices into a trace of that execution with all accesses to memory,
-// and InTrace those into the trace that is explained.
+// the View of the same execution. Number gives events the numbers of the trace that is explained, and InTrace leaves only those;
+// until then, they are indices into a trace of the same execution with all accesses to memory.
 type Explanation struct {
 	// Orders is the critical order, the most telling first.
 	Orders []Order `json:"orders"`
@@ -18,6 +18,12 @@ type Explanation struct {
 	// and Steps refer to.
 	Short string `json:"short,omitempty"`
 	Text  string `json:"text"`
+	// Told are the events that Short speaks of, those of the execution that does not fail excepted; none if the explained
+	// trace lacks one of them.
+	Told []int `json:"told"`
+	// Line is the sentence that every output has: Short, or without it the first sentence of Text, and the numbers of Told. It is
+	// empty if neither an ordering nor a pattern was found.
+	Line string `json:"line,omitempty"`
 	// Steps are the events that make the failure, in their order: those of Orders, what the critical sections stand for that
 	// they begin, and those that show the pattern of the first.
 	Steps []Step `json:"steps"`
@@ -36,7 +42,7 @@ type Explanation struct {
 
 // Step is an event, or what a thread waits for when the failing execution ends.
 type Step struct {
-	Event   int    `json:"event"`             // -1 for a wait
+	Event   int    `json:"event"`             // -1 for a wait, and for an event that the explained trace lacks
 	InTrace *int   `json:"inTrace,omitempty"` // its number in the explained trace; nil if that lacks it
 	Passing bool   `json:"passing,omitempty"` // an event of the execution that does not fail, which has not happened in the failing one
 	Thread  string `json:"thread"`            // `T1`
@@ -46,7 +52,7 @@ type Step struct {
 
 // ExplainedEvent is an event of an ordering.
 type ExplainedEvent struct {
-	Event     int      `json:"event"`
+	Event     int      `json:"event"`             // -1 if the explained trace lacks it
 	InTrace   *int     `json:"inTrace,omitempty"` // its number in the explained trace; nil if that lacks it
 	Passing   bool     `json:"passing,omitempty"` // of the execution that does not fail: it has not happened in the other
 	Waiting   bool     `json:"waiting,omitempty"` // not Event, but what the thread waits for after it when the execution ends
@@ -60,6 +66,7 @@ type ExplainedEvent struct {
 
 // Order is an ordering of two events of different threads: turning it makes the failure vanish.
 type Order struct {
+	// First and Second are -1 if the explained trace lacks the event.
 	First  int `json:"first"`
 	Second int `json:"second"`
 	// Waiting: the second is not an event, but the operation for which a thread waits when the execution ends.

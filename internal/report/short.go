@@ -3,14 +3,17 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/heddle-dev/heddle/internal/pattern"
 )
 
-// mostShort is how many characters an explanation in one line takes at most.
-const mostShort = 160
+// mostShort is how many characters an explanation in one line takes at most: with the numbers of its events (Explanation.Line), the line
+// has about 160.
+const mostShort = 160 - len(" [events 100, 101 and 102]")
 
 // detail is how much a line says.
 type detail struct {
@@ -55,6 +58,9 @@ func (x *explaining) short(m *pattern.Match, o *Order, section []int) (line stri
 	r := []rune(line)
 	return string(r[:mostShort-1]) + "…"
 }
+
+// told returns the events that have been described since the last line began.
+func (x *explaining) told() []int { return append([]int{}, slices.Sorted(maps.Keys(x.said))...) }
 
 // line is the explanation in one line with the details of x.
 func (x *explaining) line(m *pattern.Match, o *Order, section []int) string {

@@ -28,7 +28,10 @@ type View struct {
 	Left    *LeftOut `json:"-"`
 	Ending  string   `json:"ending"`            // one line: `exit status 0`, `deadlock of T1 and T2`
 	Failure *Failure `json:"failure,omitempty"` // nil if the execution did not fail
-	Output  string   `json:"output,omitempty"`  // the program's output
+	// Why is the explanation that the trace has; nil if it has none.
+	Why       *Explanation `json:"why,omitempty"`
+	whyPlaces map[int]int  // of the events of Why, by number
+	Output    string       `json:"output,omitempty"` // the program's output
 
 	Places []Place  `json:"places"`           // Places[0] is unknown
 	Stacks [][]int  `json:"stacks"`           // places, innermost first; Stacks[0] is empty

@@ -152,10 +152,18 @@ func (f *Files) finding(suite, name string, seconds float64, d *Distinct, trace 
 	if strings.Contains(suite, "/") { // a package and its test
 		r.Properties["program"] = suite + " " + name
 	}
+	said := x.Said()
+	if said != "" {
+		r.Notes = append(r.Notes, "why: "+said)
+	}
 	if d.Shown != nil {
 		v := ShortView(d.Shown, nil)
 		locate(&r, v)
+		v.Why = nil                                                       // below, in one line
 		_ = term.Render(text, v, term.Options{Width: 100, Unicode: true}) // the buffer has no errors
+	}
+	if said != "" {
+		text.WriteString("\nwhy: " + said + "\n")
 	}
 	if trace != "" {
 		r.Properties["trace"] = trace

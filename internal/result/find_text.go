@@ -317,6 +317,7 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	}
 	if f.Known {
 		printKnown(w, f.Trace)
+		printWhy(w, foundOf(found).Finding, f.Trace)
 		return nil
 	}
 	fmt.Fprintf(w, "\nas found:   %s\n", f.Trace)
@@ -324,9 +325,7 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 		fmt.Fprintf(w, "simplified: %s%s\n", s.Trace, Unsimplified(s))
 	}
 	fmt.Fprintf(w, "replay:     heddle replay %s\n", wording.Quoted(replay))
-	if f.Why != nil {
-		printWhy(w, whyOf(f.Why), replay)
-	}
+	printWhy(w, foundOf(found).Finding, replay)
 	return nil
 }
 

@@ -80,6 +80,7 @@ func (importedNames) Name(o trace.Object, _ uint32, _ int) symbol.Name {
 func (p *Printer) Trace(tr *trace.Trace) error {
 	v := DrawnView(tr, nil, p.Full)
 	v.Strategy = strategy.Unseeded(v.Strategy)
+	v.Why = nil // it is printed with what to do next
 	o := p.Draw
 	o.Full = p.Full
 	return term.Render(p.Screen, v, o)

@@ -91,9 +91,13 @@ type Distinct struct {
 
 // Why is the ordering on which a finding depends, as a few executions have shown it.
 type Why struct {
-	Pattern    string `json:"pattern"`
-	Short      string `json:"short"`
-	Text       string `json:"text"`
+	Pattern string `json:"pattern"`
+	Short   string `json:"short"`
+	Text    string `json:"text"`
+	// Line is the sentence that every output has, Told the numbers of its events in the trace (report.Explanation).
+	Line       string `json:"line"`
+	Told       []int  `json:"told"`
+	Passing    string `json:"passing,omitempty"` // the trace of the nearest execution that does not fail
 	Executions int    `json:"executions"`
 	// Cut says that the time was over before the orderings had been tried. Then the others but Executions are empty.
 	Cut bool `json:"cut,omitempty"`
@@ -204,6 +208,9 @@ func OfTrace(tr *trace.Trace, t target.Target) *Finding {
 	f, names := finding.Of(tr.Ending, tr.Modules), report.NewRunning(t.Modules)
 	key, _ := f.Key(tr.Stacks, names.Locate)
 	out := &Finding{Confirmed: true, Key: key, Kind: f.Kind.String(), Message: f.Message, Where: f.Place(tr.Stacks, names.Locate).Text, Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
+	if e := report.Saved(tr); e != nil && e.Line != "" {
+		out.Why = whyOf(e)
+	}
 	for _, x := range tr.Ending.Accesses {
 		out.Race = append(out.Race, Access{x.Op.String(), finding.Caller(x.Site, tr.Stacks[x.Stack], names.Locate).Text})
 	}

@@ -2,9 +2,11 @@ package result
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/sarif"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -50,6 +52,17 @@ func locate(r *sarif.Result, v *report.View) {
 	for _, t := range x.Waits {
 		r.Related = append(r.Related, at(t.Place, t.Text))
 		stack(t.Text, t.Stack)
+	}
+	if w := v.Why; w != nil {
+		for i := range w.Events {
+			x := &w.Events[i]
+			if x.Passing || x.Event < 0 {
+				continue
+			}
+			for _, p := range v.WhyPlaces(x.Event) {
+				r.Related = append(r.Related, at(p, fmt.Sprintf("event %s: %s's %s (ordering %d)", wording.Thousands(x.Event), x.Thread, x.Operation, i/2+1)))
+			}
+		}
 	}
 	r.Flows = flows(v)
 }

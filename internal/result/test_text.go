@@ -90,9 +90,7 @@ func (p *Printer) testFinding(out *Test) error {
 	if f.Kind == trace.Race.String() && !out.Changed {
 		fmt.Fprintf(w, "Go's race report: heddle replay --race-report %s\n", wording.Quoted(out.Trace))
 	}
-	if f.Why != nil {
-		printWhy(w, f.Why, out.Trace)
-	}
+	printWhy(w, f, out.Trace)
 	_, err := fmt.Fprintln(w)
 	return err
 }

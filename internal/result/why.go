@@ -9,14 +9,23 @@ import (
 )
 
 func whyOf(e *report.Explanation) *Why {
-	return &Why{e.Pattern, e.Short, e.Text, e.Executions, e.Cut}
+	return &Why{e.Pattern, e.Short, e.Text, e.Line, append([]int{}, e.Told...), e.Passing, e.Executions, e.Cut}
+}
+
+// Said is why a finding fails in one line, the same in every output; it is empty if that is not known.
+func (f *Finding) Said() string {
+	switch {
+	case f.Why == nil:
+		return ""
+	case f.Why.Cut:
+		return "not known: the time ended after " + wording.Count(f.Why.Executions, "execution")
+	}
+	return f.Why.Line
 }
 
 // printWhy prints the ordering on which a finding depends; trace is the finding's.
-func printWhy(w io.Writer, why *Why, trace string) {
-	said := why.Short
-	if why.Cut {
-		said = "not known: the time ended after " + wording.Count(why.Executions, "execution")
+func printWhy(w io.Writer, f *Finding, trace string) {
+	if said := f.Said(); said != "" {
+		fmt.Fprintf(w, "why:        %s (heddle explain %s)\n", said, wording.Quoted(trace))
 	}
-	fmt.Fprintf(w, "why:        %s (heddle explain %s)\n", said, wording.Quoted(trace))
 }

@@ -120,6 +120,21 @@ func (f *Writer) Keep(tr *trace.Trace, original string) (string, error) {
 	return "", fmt.Errorf("the trace could not be written, neither here nor in %s: %w", strings.Join(f.elsewhere(), " or "), err)
 }
 
+// KeepPassing writes an execution that does not fail beside the trace file of one that does, and returns its name.
+func (f *Writer) KeepPassing(passing *trace.Trace, file string) (string, error) {
+	if err := validate(passing); err != nil {
+		return "", err
+	}
+	name := Derived(file, "pass")
+	if f.given {
+		if err := replaceable(name); err != nil {
+			return "", err
+		}
+		return name, trace.WriteFile(name, passing)
+	}
+	return writeNumbered(name, passing, func(string) bool { return false })
+}
+
 // elsewhere returns directories for a trace that cannot be written to its place.
 func (f *Writer) elsewhere() []string {
 	dirs := []string{os.TempDir()}
@@ -153,11 +168,16 @@ func simplified(name string) bool {
 	return err == nil
 }
 
-// identical reports whether a file has just this trace: the same command has written it before.
+// identical reports whether a file has just this trace, explained or not: the same command has written it before.
 func identical(name string, tr *trace.Trace) bool {
-	var b bytes.Buffer
-	data, err := os.ReadFile(name)
-	return err == nil && trace.Encode(&b, tr) == nil && bytes.Equal(data, b.Bytes())
+	there, err := trace.ReadFile(name)
+	if err != nil {
+		return false
+	}
+	var one, two bytes.Buffer
+	plain := *tr
+	there.Explanation, plain.Explanation = nil, nil
+	return trace.Encode(&one, there) == nil && trace.Encode(&two, &plain) == nil && bytes.Equal(one.Bytes(), two.Bytes())
 }
 
 // numbered returns the n-th name: prog.hdl, prog.2.hdl, …

@@ -1535,6 +1535,7 @@ type Ending struct {
 	Locals        []*Local               `protobuf:"bytes,11,rep,name=locals,proto3" json:"locals,omitempty"` // trace.Trace.Locals
 	Types         []*Type                `protobuf:"bytes,12,rep,name=types,proto3" json:"types,omitempty"`   // trace.Trace.Types
 	Child         *Child                 `protobuf:"bytes,13,opt,name=child,proto3" json:"child,omitempty"`
+	Explanation   *Explanation           `protobuf:"bytes,14,opt,name=explanation,proto3" json:"explanation,omitempty"` // in trace files only
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1660,6 +1661,90 @@ func (x *Ending) GetChild() *Child {
 	return nil
 }
 
+func (x *Ending) GetExplanation() *Explanation {
+	if x != nil {
+		return x.Explanation
+	}
+	return nil
+}
+
+// Explanation is trace.Explanation.
+type Explanation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	Heddle        []byte                 `protobuf:"bytes,2,opt,name=heddle,proto3" json:"heddle,omitempty"`
+	BuildId       []byte                 `protobuf:"bytes,3,opt,name=build_id,json=buildId,proto3" json:"build_id,omitempty"`
+	Execution     uint64                 `protobuf:"fixed64,4,opt,name=execution,proto3" json:"execution,omitempty"`
+	Data          []byte                 `protobuf:"bytes,5,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Explanation) Reset() {
+	*x = Explanation{}
+	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Explanation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Explanation) ProtoMessage() {}
+
+func (x *Explanation) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
+func (*Explanation) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Explanation) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *Explanation) GetHeddle() []byte {
+	if x != nil {
+		return x.Heddle
+	}
+	return nil
+}
+
+func (x *Explanation) GetBuildId() []byte {
+	if x != nil {
+		return x.BuildId
+	}
+	return nil
+}
+
+func (x *Explanation) GetExecution() uint64 {
+	if x != nil {
+		return x.Execution
+	}
+	return 0
+}
+
+func (x *Explanation) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
 // Child is trace.Child.
 type Child struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1672,7 +1757,7 @@ type Child struct {
 
 func (x *Child) Reset() {
 	*x = Child{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1684,7 +1769,7 @@ func (x *Child) String() string {
 func (*Child) ProtoMessage() {}
 
 func (x *Child) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1697,7 +1782,7 @@ func (x *Child) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Child.ProtoReflect.Descriptor instead.
 func (*Child) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{14}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Child) GetProcess() uint32 {
@@ -1736,7 +1821,7 @@ type Access struct {
 
 func (x *Access) Reset() {
 	*x = Access{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1748,7 +1833,7 @@ func (x *Access) String() string {
 func (*Access) ProtoMessage() {}
 
 func (x *Access) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1761,7 +1846,7 @@ func (x *Access) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Access.ProtoReflect.Descriptor instead.
 func (*Access) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{15}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Access) GetThread() int32 {
@@ -1822,7 +1907,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1834,7 +1919,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1847,7 +1932,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{16}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Waiter) GetThread() int32 {
@@ -1914,7 +1999,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1926,7 +2011,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1939,7 +2024,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{17}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *End) GetEvents() uint64 {
@@ -2126,7 +2211,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x0fenabled_changes\x18\x10 \x03(\rR\x0eenabledChanges\x12%\n" +
 	"\x0eenabled_thread\x18\x11 \x03(\rR\renabledThread\"\x1c\n" +
 	"\x06Output\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"\xb1\x03\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\xf1\x03\n" +
 	"\x06Ending\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\x11R\x06status\x12\x16\n" +
@@ -2141,7 +2226,14 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	" \x03(\v2\x17.heddle.trace.v1.AccessR\baccesses\x12.\n" +
 	"\x06locals\x18\v \x03(\v2\x16.heddle.trace.v1.LocalR\x06locals\x12+\n" +
 	"\x05types\x18\f \x03(\v2\x15.heddle.trace.v1.TypeR\x05types\x12,\n" +
-	"\x05child\x18\r \x01(\v2\x16.heddle.trace.v1.ChildR\x05child\"I\n" +
+	"\x05child\x18\r \x01(\v2\x16.heddle.trace.v1.ChildR\x05child\x12>\n" +
+	"\vexplanation\x18\x0e \x01(\v2\x1c.heddle.trace.v1.ExplanationR\vexplanation\"\x8c\x01\n" +
+	"\vExplanation\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\rR\aversion\x12\x16\n" +
+	"\x06heddle\x18\x02 \x01(\fR\x06heddle\x12\x19\n" +
+	"\bbuild_id\x18\x03 \x01(\fR\abuildId\x12\x1c\n" +
+	"\texecution\x18\x04 \x01(\x06R\texecution\x12\x12\n" +
+	"\x04data\x18\x05 \x01(\fR\x04data\"I\n" +
 	"\x05Child\x12\x18\n" +
 	"\aprocess\x18\x01 \x01(\rR\aprocess\x12\x0e\n" +
 	"\x02op\x18\x02 \x01(\rR\x02op\x12\x16\n" +
@@ -2181,26 +2273,27 @@ func file_trace_tracepb_trace_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_trace_proto_rawDescData
 }
 
-var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_trace_tracepb_trace_proto_goTypes = []any{
-	(*Record)(nil),     // 0: heddle.trace.v1.Record
-	(*Header)(nil),     // 1: heddle.trace.v1.Header
-	(*Fault)(nil),      // 2: heddle.trace.v1.Fault
-	(*Recipe)(nil),     // 3: heddle.trace.v1.Recipe
-	(*Module)(nil),     // 4: heddle.trace.v1.Module
-	(*Thread)(nil),     // 5: heddle.trace.v1.Thread
-	(*Stack)(nil),      // 6: heddle.trace.v1.Stack
-	(*Alloc)(nil),      // 7: heddle.trace.v1.Alloc
-	(*Free)(nil),       // 8: heddle.trace.v1.Free
-	(*Local)(nil),      // 9: heddle.trace.v1.Local
-	(*Type)(nil),       // 10: heddle.trace.v1.Type
-	(*EventBlock)(nil), // 11: heddle.trace.v1.EventBlock
-	(*Output)(nil),     // 12: heddle.trace.v1.Output
-	(*Ending)(nil),     // 13: heddle.trace.v1.Ending
-	(*Child)(nil),      // 14: heddle.trace.v1.Child
-	(*Access)(nil),     // 15: heddle.trace.v1.Access
-	(*Waiter)(nil),     // 16: heddle.trace.v1.Waiter
-	(*End)(nil),        // 17: heddle.trace.v1.End
+	(*Record)(nil),      // 0: heddle.trace.v1.Record
+	(*Header)(nil),      // 1: heddle.trace.v1.Header
+	(*Fault)(nil),       // 2: heddle.trace.v1.Fault
+	(*Recipe)(nil),      // 3: heddle.trace.v1.Recipe
+	(*Module)(nil),      // 4: heddle.trace.v1.Module
+	(*Thread)(nil),      // 5: heddle.trace.v1.Thread
+	(*Stack)(nil),       // 6: heddle.trace.v1.Stack
+	(*Alloc)(nil),       // 7: heddle.trace.v1.Alloc
+	(*Free)(nil),        // 8: heddle.trace.v1.Free
+	(*Local)(nil),       // 9: heddle.trace.v1.Local
+	(*Type)(nil),        // 10: heddle.trace.v1.Type
+	(*EventBlock)(nil),  // 11: heddle.trace.v1.EventBlock
+	(*Output)(nil),      // 12: heddle.trace.v1.Output
+	(*Ending)(nil),      // 13: heddle.trace.v1.Ending
+	(*Explanation)(nil), // 14: heddle.trace.v1.Explanation
+	(*Child)(nil),       // 15: heddle.trace.v1.Child
+	(*Access)(nil),      // 16: heddle.trace.v1.Access
+	(*Waiter)(nil),      // 17: heddle.trace.v1.Waiter
+	(*End)(nil),         // 18: heddle.trace.v1.End
 }
 var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	1,  // 0: heddle.trace.v1.Record.header:type_name -> heddle.trace.v1.Header
@@ -2212,19 +2305,20 @@ var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	11, // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
 	12, // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
 	13, // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
-	17, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
+	18, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
 	2,  // 10: heddle.trace.v1.Header.fault:type_name -> heddle.trace.v1.Fault
 	3,  // 11: heddle.trace.v1.Header.recipe:type_name -> heddle.trace.v1.Recipe
-	16, // 12: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
-	15, // 13: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
+	17, // 12: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
+	16, // 13: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
 	9,  // 14: heddle.trace.v1.Ending.locals:type_name -> heddle.trace.v1.Local
 	10, // 15: heddle.trace.v1.Ending.types:type_name -> heddle.trace.v1.Type
-	14, // 16: heddle.trace.v1.Ending.child:type_name -> heddle.trace.v1.Child
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	15, // 16: heddle.trace.v1.Ending.child:type_name -> heddle.trace.v1.Child
+	14, // 17: heddle.trace.v1.Ending.explanation:type_name -> heddle.trace.v1.Explanation
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_trace_proto_init() }
@@ -2250,7 +2344,7 @@ func file_trace_tracepb_trace_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_trace_proto_rawDesc), len(file_trace_tracepb_trace_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -98,6 +98,9 @@ func (d *document) summary() {
 	if f := v.Failure; f != nil && f.Object != "" {
 		d.printf("Concerns: %s\n\n", span(f.Object))
 	}
+	if said := v.Said(); said != "" {
+		d.printf("Why: %s\n\n", span(said))
+	}
 }
 
 // replay says how to replay the execution, from the file and from the schedule alone.

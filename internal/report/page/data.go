@@ -29,6 +29,7 @@ type document struct {
 
 type explanation struct {
 	Pattern string         `json:"pattern,omitempty"`
+	Line    string         `json:"line,omitempty"`
 	Text    string         `json:"text"`
 	Orders  []report.Order `json:"orders"`
 }

@@ -41,7 +41,8 @@ const AtEvent = "EVENT"
 // Options are what the page has besides the execution.
 type Options struct {
 	Trace string // the file's name, for the reader
-	// Explanation says why the execution fails; nil if that is not known. Its event numbers are those of the execution.
+	// Explanation says why the execution fails; nil if that is not known. Its event numbers are those of the execution. Orderings of
+	// which that lacks an event are not drawn.
 	Explanation *report.Explanation
 	// Passing is drawn beside the execution if it is not nil: the one of Explanation.Passing.
 	Passing  *Execution
@@ -85,9 +86,12 @@ func Render(w io.Writer, e Execution, o Options) error {
 		d.Facts = append(d.Facts, "without "+s)
 	}
 	if x := o.Explanation; x != nil {
-		d.Explanation = &explanation{Pattern: x.Pattern, Text: x.Text, Orders: x.Orders}
-		if d.Explanation.Orders == nil {
-			d.Explanation.Orders = []report.Order{}
+		d.Explanation = &explanation{Pattern: x.Pattern, Line: x.Line, Text: x.Text, Orders: []report.Order{}}
+		for _, order := range x.Orders {
+			happens := order.Second >= 0 || order.InPassing > 0
+			if order.First >= 0 && happens { // otherwise the execution lacks an event of it
+				d.Explanation.Orders = append(d.Explanation.Orders, order)
+			}
 		}
 	}
 	if o.Passing != nil {

@@ -27,6 +27,7 @@ func Render(w io.Writer, v *report.View, o Options) error {
 	if f := v.Failure; f != nil {
 		q.failure(f)
 	}
+	q.why(v.Why)
 	rows := v.Rows
 	if o.Full {
 		rows = v.Full()
@@ -100,6 +101,20 @@ func (q *list) failure(f *report.Failure) {
 		if w.Created != 0 {
 			q.line(w.Created, detail, report.ThreadText(w.Thread)+" was started here", false)
 		}
+	}
+}
+
+// why writes the explanation at the place of each of the events that it speaks of, or without a place.
+func (q *list) why(x *report.Explanation) {
+	if x == nil || x.Line == "" {
+		return
+	}
+	places := q.v.WhyPlaces(x.Told...)
+	if len(places) == 0 {
+		places = []int{0}
+	}
+	for _, p := range places {
+		q.line(p, detail, "why: "+x.Line, true)
 	}
 }
 

@@ -43,6 +43,10 @@ func (d *drawing) ending() {
 		d.text("in "+where+":", plain, "  ")
 		d.stack(f.Stack)
 	}
+	if said := d.v.Said(); said != "" {
+		d.print("")
+		d.text("why: "+said, plain, "")
+	}
 }
 
 func (d *drawing) wait(w report.Wait) {

@@ -107,6 +107,7 @@ class Page {
     const parts = [];
     if (x) {
       if (x.pattern) parts.push(el('h2', {}, x.pattern));
+      if (x.line) parts.push(el('p', {class: 'line'}, x.line));
       parts.push(el('p', {class: 'text'}, x.text));
       if (x.orders.length > 0) {
         parts.push(el('ol', {class: 'orders'}, x.orders.map((o, i) => el('li', {}, el('b', {class: 'mark'}, i + 1),

@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// Cause is why a recorded execution fails, and the executions that show it.
+type Cause struct {
+	report.Explanation // in the numbers of the explained trace
+
+	// Base is the execution that fails, with all accesses to memory, and InBase the explanation in its numbers.
+	Base   *trace.Trace
+	InBase *report.Explanation
+	// PassingTrace is the nearest execution that does not fail; nil if none was found. Explanation.Passing is for the caller to set, who
+	// gives it a name.
+	PassingTrace *trace.Trace
+}
+
+// FindCause executes the program of a failing trace to say why it fails. Every command that explains a failure calls it, so
+// that all say the same of a trace; where the limits end the work (Explanation.Cut), more of them may show another ordering.
+func FindCause(ctx context.Context, t target.Target, recorded *trace.Trace, opts ExplainOptions) (*Cause, error) {
+	if opts.Names == nil {
+		opts.Names = report.NewRunning(t.Modules)
+	}
+	found, err := Explain(ctx, t, recorded, opts)
+	if err != nil {
+		return nil, err
+	}
+	e := &report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete, Cut: found.Cut}
+	opts.Names.Explain(found.Base, found.Passing, e)
+	e.Number(found.Base, recorded)
+	return &Cause{Explanation: *e.InTrace(), Base: found.Base, InBase: e, PassingTrace: found.Passing}, nil
+}

@@ -1,0 +1,80 @@
+package tracefile
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// SaveCause makes e, of heddle's version, the explanation of a trace and saves it in the trace's file. It leaves alone a
+// file that may not be written, or that has another trace by now: an explanation that is not there is found again.
+func SaveCause(file string, t *trace.Trace, e *report.Explanation, heddle string) {
+	out := *e
+	if out.Passing != "" {
+		out.Passing = relative(filepath.Dir(file), out.Passing)
+	}
+	if out.Save(t, heddle); t.Explanation == nil {
+		return
+	}
+	file, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o200 == 0 || !identical(file, t) {
+		return
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	f.Close()
+	_ = rewrite(file, func(w io.Writer) error { return trace.Encode(w, t) })
+}
+
+// SavedCause returns the explanation that a heddle of a version has saved in a trace read from a file; nil if it has none.
+// Explanation.Passing is empty if that file is gone.
+func SavedCause(file string, t *trace.Trace, heddle string) *report.Explanation {
+	e := report.SavedBy(t, heddle)
+	if e == nil || e.Passing == "" {
+		return e
+	}
+	if !filepath.IsAbs(e.Passing) {
+		e.Passing = filepath.Join(filepath.Dir(file), e.Passing)
+	}
+	if !Is(e.Passing) {
+		e.Passing = ""
+	}
+	return e
+}
+
+// relative returns the name of a file relative to a directory, or absolute if that cannot be.
+func relative(dir, name string) string {
+	full, err := filepath.Abs(name)
+	if err != nil {
+		return name
+	}
+	if dir, err = filepath.Abs(dir); err == nil {
+		if rel, err := filepath.Rel(dir, full); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return full
+}
+
+// rewrite replaces a file whole or not at all, and keeps its permissions.
+func rewrite(name string, write func(io.Writer) error) error {
+	file, err := renameio.NewPendingFile(name, renameio.WithTempDir(filepath.Dir(name)), renameio.WithExistingPermissions())
+	if err != nil {
+		return err
+	}
+	defer file.Cleanup()
+	if err := write(file); err != nil {
+		return err
+	}
+	return file.CloseAtomicallyReplace()
+}
