@@ -326,6 +326,9 @@ func (n *names) of(t *trace.Trace, w *waiting.Wait, at int) string {
 	return n.object(t, w.Object, w.Size, at)
 }
 
+// countsInMemory is in the message of a hang whose thread counts in memory, and in no other message.
+const countsInMemory = ", and nothing that it counts in memory ends that"
+
 // wokenByNone is in the message of a hang beside threads that only repeat themselves, and in no other message.
 const wokenByNone = ": no thread that still runs will end the wait"
 
@@ -416,6 +419,8 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 		e.Message = fmt.Sprintf("%s%s (%s %s)", strings.Join(parts, "; "), wokenByNone, strings.Join(idle, " and "), repeat)
 	case v.Kind == trace.Livelock:
 		e.Message = strings.Join(parts, "; ") + ": the threads run, and their states recur"
+	case v.Counted:
+		e.Message = parts[0] + countsInMemory
 	case len(parts) == 1:
 		e.Message = parts[0] + ", and no other thread that is left changes it"
 	default:
@@ -474,16 +479,18 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 	if !e.Kind.Endless() || e.Kind == trace.Hang && e.Message != trace.NoProgress {
 		return true, nil // the runtime knows: a handler returns again and again to the instruction that faults
 	}
-	if cutByWatchdog(e) {
+	at, silent := s.loops(e), cutByWatchdog(e)
+	if key, ok := s.aside.endless[at]; ok && key == "" || silent && !walks(s.target, e) {
 		s.unfinished(&f.outcome)
 		return false, nil
 	}
-	at := s.loops(e)
-	if key, ok := s.aside.endless[at]; ok && key == "" {
-		s.unfinished(&f.outcome)
-		return false, nil
+	var c continuation
+	var err error
+	if silent {
+		c, err = s.walked(ctx, f)
+	} else {
+		c, err = continued(ctx, s.target, f.plan, &f.outcome)
 	}
-	c, err := continued(ctx, s.target, f.plan, &f.outcome)
 	switch {
 	case err != nil && outOfTime(ctx):
 		if e.Kind == trace.Hang {
@@ -499,14 +506,21 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 	case err != nil:
 		return false, err
 	}
-	switch c.kind {
-	case trace.Hang, trace.Livelock:
+	switch kind := c.kind; {
+	case kind == trace.Hang || kind == trace.Livelock:
 		told(c.outcome.Trace, &c.verdict, s.names())
 		c.outcome.Ending, c.outcome.Shared = c.outcome.Trace.Ending, false
 		f.plan, f.outcome = c.plan, c.outcome
 		s.aside.endless[at], _ = s.key(&f.outcome.Ending, f.outcome.Trace)
 		return true, nil
-	case trace.Unfinished:
+	case silent:
+		s.aside.endless[at] = ""
+		s.unfinished(&f.outcome)
+		if s.report.Executions == 1 {
+			return false, errFirst
+		}
+		return false, nil
+	case kind == trace.Unfinished:
 		o, p, err := s.long(ctx, f)
 		if err != nil && !outOfTime(ctx) {
 			return false, err
@@ -610,6 +624,9 @@ func idles(e *trace.Ending) bool {
 	return e.Kind.Endless() && strings.Contains(e.Message, wokenByNone)
 }
 
+// counts reports whether the thread of a hang counts in memory.
+func counts(e *trace.Ending) bool { return strings.Contains(e.Message, countsInMemory) }
+
 // reads reports whether a hang's loop reads memory without a scheduling point: only accesses tell that it waits.
 func reads(e *trace.Ending) bool {
 	return e.Kind.Endless() && slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool { return w.Ready && ops.Of(w.Op).Does == ops.Read })
@@ -665,10 +682,16 @@ func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 		*e = withOutput(*v.like, e)
 	} else {
 		var w waiting.Verdict
-		if watch, ok := p.Watcher.(*waiting.Recogniser); ok {
-			w = watch.Verdict(e)
-		} else {
-			w = waiting.Examine(o.Trace, 0)
+		watch, ok := p.Watcher.(*waiting.Recogniser)
+		if !ok {
+			watch = waiting.Examined(o.Trace, 0)
+		}
+		w = watch.Verdict(e)
+		if counts(v.like) { // that it still does not end is decided at last (remains)
+			if len(w.Counting) > 0 {
+				w = watch.Verdict(e, w.Counting...)
+			}
+			w.Counted = len(w.Waits) == 1
 		}
 		if w.Kind == trace.Unfinished || o.FairAt > 0 && w.Acted > o.FairAt {
 			if e.Kind == trace.Hang && e.Message == trace.NoProgress {

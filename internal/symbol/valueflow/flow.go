@@ -53,6 +53,7 @@ type flow struct {
 	nodes    map[place]*node
 	work     []*node
 	found    map[[2]Step]bool // the steps that a path leads to
+	memory                    // of which what is there is private
 }
 
 // starts reports whether a loop may start before an operation, which changes nothing that the thread alone knows but perhaps the register of
@@ -72,12 +73,23 @@ func (c *Code) Ends(l *Loop) (why string) {
 	if len(l.Frames) == 0 || l.Frames[0].SP.Region() != trace.RegionStack || l.Frames[0].SP.Offset()%8 != 0 {
 		return "its stack is not known"
 	}
-	f := &flow{Loop: l, code: c, contexts: map[context]*context{}, nodes: map[place]*node{}, found: map[[2]Step]bool{}}
-	begins := false
+	m := newMemory(l)
+	for {
+		before := len(m.private)
+		f := &flow{Loop: l, code: c, contexts: map[context]*context{}, nodes: map[place]*node{}, found: map[[2]Step]bool{}, memory: m}
+		if why := f.follow(); why != "" || len(m.private) == before {
+			return why
+		}
+	}
+}
+
+// follow says why the loop may end if no more memory is private than is known.
+func (f *flow) follow() (why string) {
+	l, begins := f.Loop, false
 	for step := range l.Next {
 		if result, ok := starts(step.Op); ok && step.Site == l.Frames[0].Site {
 			begins = true
-			s := f.start()
+			s := f.start(step)
 			if result {
 				s.regs[rax] = value{base: mix(14)}
 			}
@@ -141,17 +153,34 @@ func (f *flow) context(c context) *context {
 	return &c
 }
 
-// start returns the state at the start: a call of a hook has just returned.
-func (f *flow) start() *state {
-	s := &state{slots: map[int64]slot{}, bytes: map[int64]bool{}}
+// start returns the state at the start: a call of a hook has just returned, in the step.
+func (f *flow) start(step Step) *state {
+	s := &state{slots: map[int64]slot{}, bytes: map[int64]bool{}, known: map[address]access{}}
 	for i := range s.regs {
 		if w, ok := f.Registers[i]; ok {
 			s.regs[i] = f.initial(w, 0, uint64(i))
+			f.points(s, step, w, s.regs[i])
 		}
+	}
+	for i, w := range f.Stack {
+		off := uint64(i) * 8
+		f.points(s, step, w, f.initial(w, 1, off, 8))
 	}
 	s.regs[rsp] = value{base: stack}
 	s.called(0)
 	return s
+}
+
+// points notes that the start's access was at a known distance from what a word points to.
+func (f *flow) points(s *state, step Step, w Word, v value) {
+	const far = 1 << 16
+	o, to := f.First.Object, trace.Object(w.Value)
+	if f.First.Size == 0 || !w.Pointer || v.private || v.inStack() || o.Region() != to.Region() || o.Index() != to.Index() || to.Region() == trace.RegionStack {
+		return
+	}
+	if d := int64(o.Offset()) - int64(to.Offset()); -far < d && d < far {
+		s.known[address{v.base, v.off + d}] = access{step, int(f.First.Size)}
+	}
 }
 
 // called says that a call from the node has returned.

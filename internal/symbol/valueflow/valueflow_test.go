@@ -35,7 +35,7 @@ func TestEnds(t *testing.T) {
 		"1: mov $1, %eax; add %rax, %rax; inc %rbx; jc out; " + walk:                                                                   "",
 		"1: inc %rbx; cmovs %rax, %rbp; " + walk:                                                                                       "an address",
 		"1: mov table(%rbx), %r12; " + walk:                                                                                            "an address",
-		"1: mov %rbx, (%rbp); " + walk:                                                                                                 "memory",
+		"1: mov %rbx, (%rbp); " + walk:                                                                                                 "a write that is not seen",
 		"1: movq $1, (%rbp); " + walk:                                                                                                  "a write that is not seen",
 		"1: mov $7, %ecx; mov %rcx, 8(%rsp,%rcx,8); " + walk:                                                                           "",
 		"1: mov %rcx, %r12; mov %rbp, %rcx; mov %rsp, %rax; add %rcx, %rax; mov %rbp, (%rax); " + walk:                                 "a place in the stack that is not known",
