@@ -82,14 +82,23 @@ func (e *execution) add(a, b value) (v value) {
 	return v
 }
 
+// displacement returns that of an operand. The decoder does not extend the sign of one that has four bytes.
+func displacement(m x86asm.Mem) int64 {
+	if m.Base == 0 && m.Index == 0 && m.Segment == 0 {
+		return m.Disp // it may have eight
+	}
+	return int64(int32(m.Disp))
+}
+
 // address returns the address of an operand.
 func (e *execution) address(m x86asm.Mem) value {
-	v := value{off: m.Disp}
+	disp := displacement(m)
+	v := value{off: disp}
 	if m.Base == x86asm.RIP {
-		return value{base: mix(9, uint64(e.after.Module())), off: int64(e.after.Offset()) + m.Disp}
+		return e.global(e.after.Module(), int64(e.after.Offset())+disp)
 	}
 	if m.Segment == x86asm.FS || m.Segment == x86asm.GS {
-		v = value{base: mix(10, uint64(m.Segment)), off: m.Disp}
+		v = value{base: mix(10, uint64(m.Segment)), off: disp}
 	}
 	if n, size, _, ok := part(m.Base); ok {
 		if size != 8 {
@@ -482,7 +491,7 @@ func (e *execution) callee(a x86asm.Arg) (name string, at trace.Site) {
 		return e.code.stub(at), at
 	case x86asm.Mem:
 		if a.Base == x86asm.RIP && a.Index == 0 && a.Segment == 0 {
-			return e.code.imported(e.after.Module(), e.after.Offset()+uint64(a.Disp)), 0
+			return e.code.imported(e.after.Module(), e.after.Offset()+uint64(displacement(a))), 0
 		}
 		e.read(a, 8) // notes a private address
 	case x86asm.Reg:

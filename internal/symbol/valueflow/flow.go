@@ -73,6 +73,7 @@ func (c *Code) Ends(l *Loop) (why string) {
 	if len(l.Frames) == 0 || l.Frames[0].SP.Region() != trace.RegionStack || l.Frames[0].SP.Offset()%8 != 0 {
 		return "its stack is not known"
 	}
+	l.fixed = func(module int) bool { return c.file(module).fixed }
 	m := newMemory(l)
 	for {
 		before := len(m.private)
@@ -159,28 +160,14 @@ func (f *flow) start(step Step) *state {
 	for i := range s.regs {
 		if w, ok := f.Registers[i]; ok {
 			s.regs[i] = f.initial(w, 0, uint64(i))
-			f.points(s, step, w, s.regs[i])
 		}
 	}
-	for i, w := range f.Stack {
-		off := uint64(i) * 8
-		f.points(s, step, w, f.initial(w, 1, off, 8))
+	if at := f.named(f.First.Object); f.First.Size > 0 && !at.inStack() {
+		s.known[address{at.base, at.off}] = access{step, int(f.First.Size)}
 	}
 	s.regs[rsp] = value{base: stack}
 	s.called(0)
 	return s
-}
-
-// points notes that the start's access was at a known distance from what a word points to.
-func (f *flow) points(s *state, step Step, w Word, v value) {
-	const far = 1 << 16
-	o, to := f.First.Object, trace.Object(w.Value)
-	if f.First.Size == 0 || !w.Pointer || v.private || v.inStack() || o.Region() != to.Region() || o.Index() != to.Index() || to.Region() == trace.RegionStack {
-		return
-	}
-	if d := int64(o.Offset()) - int64(to.Offset()); -far < d && d < far {
-		s.known[address{v.base, v.off + d}] = access{step, int(f.First.Size)}
-	}
 }
 
 // called says that a call from the node has returned.

@@ -52,6 +52,8 @@ type Loop struct {
 	Changing []Range
 	// Alone says that no other thread runs.
 	Alone bool
+
+	fixed func(module int) bool // it is where its file says
 }
 
 // Range is memory that a step accesses.

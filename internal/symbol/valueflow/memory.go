@@ -74,8 +74,8 @@ func (e *execution) mayRead(at value, size int) bool {
 	if !e.unsure {
 		return false
 	}
-	if at.base == mix(9, uint64(e.after.Module())) { // the address is known
-		return e.has(Range{trace.MakeObject(trace.RegionGlobal, e.after.Module(), uint64(at.off)), uint32(size)})
+	if module := e.after.Module(); at.base == e.global(module, 0).base && e.code.inside(module, at.off) {
+		return e.has(Range{trace.MakeObject(trace.RegionGlobal, module, uint64(at.off)), uint32(size)})
 	}
 	if at.base == mix(10, uint64(x86asm.FS)) && at.off == canary {
 		return false

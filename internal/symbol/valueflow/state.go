@@ -99,17 +99,37 @@ func (l *Loop) offset(w Word) (int64, bool) {
 	if !w.Pointer || o.Region() != trace.RegionStack || o.Index() != l.Frames[0].SP.Index() {
 		return 0, false
 	}
-	return int64(l.Frames[0].SP.Offset()) - int64(o.Offset()), true
+	return l.named(o).off, true
 }
 
 // initial returns what a word of the start is called.
 func (l *Loop) initial(w Word, place ...uint64) value {
-	if w.Changes == 0 {
-		if off, ok := l.offset(w); ok {
-			return value{base: stack, off: off}
-		}
+	if w.Changes == 0 && w.Pointer {
+		return l.named(trace.Object(w.Value))
 	}
 	return value{base: mix(place...), private: w.Changes != 0}
+}
+
+// named is the address of an object.
+func (l *Loop) named(o trace.Object) value {
+	switch off := int64(o.Offset()); {
+	case l.own(o):
+		return value{base: stack, off: int64(l.Frames[0].SP.Offset()) - off}
+	case o.Region() == trace.RegionStack:
+		return value{base: mix(15, uint64(o.Index())), off: -off} // a stack's offsets count down
+	case o.Region() == trace.RegionGlobal:
+		return l.global(o.Index(), off)
+	default:
+		return value{base: mix(16, uint64(o.Region()), uint64(o.Index())), off: off}
+	}
+}
+
+// global is the address of a place in a module.
+func (l *Loop) global(module int, off int64) value {
+	if l.fixed(module) {
+		return value{off: off}
+	}
+	return value{base: mix(9, uint64(module)), off: off}
 }
 
 // privateAt reports whether a byte of the stack is private.
