@@ -258,7 +258,10 @@ func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error
 		from = min(from, len(script))
 		p := c.plan
 		p.Record, p.Watcher, p.Values = true, nil, false
-		p.Accesses = slices.ContainsFunc(c.verdict.Waits, func(w waiting.Wait) bool { return ops.Of(w.Op).Does == ops.Read })
+		p.Accesses = slices.ContainsFunc(c.verdict.Waits, func(w waiting.Wait) bool {
+			return ops.Of(w.Op).Does == ops.Read && !(c.verdict.Counted && slices.Contains(p.Points, w.Site))
+		})
+		p.Values = c.verdict.Counted && p.Accesses // without, a thread that is alone has none
 		if from > 0 {
 			p.Mode, p.Script, p.Threads = schedule.Strict, script[:from], c.outcome.Trace.Threads
 		}

@@ -68,6 +68,7 @@ type thread struct {
 	events int         // since then
 	last   int         // the decision at which it acted last
 	sizes  map[place]uint32
+	points map[trace.Site]bool // where scheduling decisions were made
 	ended  bool
 	over   bool // more acts or states than are remembered
 	// shapes are the acts without the values by which it may count, with the decision at which each was last seen; shaped is the
@@ -120,7 +121,7 @@ func (r *Recogniser) Event(e *trace.Event) {
 		r.decisions++
 	}
 	for int(e.Thread) >= len(r.threads) {
-		r.threads = append(r.threads, &thread{seen: map[act]int{}, shapes: map[act]int{}, sizes: map[place]uint32{}})
+		r.threads = append(r.threads, &thread{seen: map[act]int{}, shapes: map[act]int{}, sizes: map[place]uint32{}, points: map[trace.Site]bool{}})
 	}
 	t := r.threads[e.Thread]
 	switch e.Op {
@@ -157,6 +158,9 @@ func (r *Recogniser) Event(e *trace.Event) {
 	// What is written without a value may be another one each time.
 	unknown := r.partly && e.Flags&trace.FlagValue == 0 && ops.Of(e.Op).Does == ops.Write
 	t.last = r.decisions
+	if e.Flags&trace.FlagNoDecision == 0 {
+		t.points[e.Site] = true
+	}
 	r.change(e)
 	if s := a.shape(); !r.partly && !t.shapeful {
 		if _, ok := t.shapes[s]; !ok || moves(e) {
@@ -521,7 +525,7 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int, mixed map[trac
 		return 0
 	}
 	plain := func(w Wait) int { // is in some recordings only
-		if ops.Of(w.Op).Does == ops.Read {
+		if ops.Of(w.Op).Does == ops.Read && !(counted && t.points[w.Site]) {
 			return 1
 		}
 		return 0
