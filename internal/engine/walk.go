@@ -69,7 +69,7 @@ func (s *search) walked(ctx context.Context, f *failure) (continuation, error) {
 	return continued(ctx, s.target, q, &schedule.Outcome{Points: len(q.Script) + 1})
 }
 
-// withPasses returns a script with the reads by an instruction that was no scheduling point when the script was recorded.
+// withPasses adds the reads by an instruction, which was not a scheduling point when the script was recorded.
 func withPasses(script []schedule.Step, site trace.Site, passed []waiting.Pass) []schedule.Step {
 	with := make([]schedule.Step, 0, len(script)+len(passed))
 	for i, step := range script {

@@ -220,7 +220,7 @@ func endsIn(t *testing.T, prog string, loop int) string {
 	tg := start(t, prog, strconv.Itoa(loop))
 	defer tg.Close()
 	watch := &waiting.Words{}
-	const fair, states = 4, 20
+	const fair, states = 4, 40 // three periods of nine points, and more
 	o := run(t, tg, schedule.Plan{
 		Record: true, Watcher: watch, Values: true, States: true, Functions: true, FairAfter: fair, WordsFrom: 2 * fair, MaxSteps: 2*fair + states,
 	})
