@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -245,6 +246,8 @@ func ready(e *trace.Ending) (n int) {
 	return n
 }
 
+var errNotRepeated = errors.New("a recorded execution that did not end, repeated, ended")
+
 // shorten replaces the recording by one that goes on for keptTurns of each loop only. What the threads do from a decision on may have
 // occurred before although it is not yet decided that the execution does not end: then a later beginning is tried.
 func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error {
@@ -285,7 +288,7 @@ func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error
 			return nil
 		}
 	}
-	return fmt.Errorf("a recorded execution that did not end, repeated, ended with %v: %s", o.Ending.Kind, o.Ending.Message)
+	return fmt.Errorf("%w with %v: %s", errNotRepeated, o.Ending.Kind, o.Ending.Message)
 }
 
 // repeated reports whether an execution did not end, either, and its threads look at what they look at in the recording.
