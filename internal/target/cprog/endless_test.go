@@ -96,7 +96,7 @@ var decisions = []string{
 // counts are what a loop counts in memory.
 var counts = []string{
 	"p->n++;", "p->n += p->value;", "memory.total += turns;", "bump(&p->n);", "bump(&memory.total);", "memory.cells[0]++; memory.cells[1] += memory.cells[0];",
-	"*where += 2;", "mine++;", "++*escaped;", "p->flag = p->n & 1;", "memory.u.part[1]++;", "last->n = p->n + 1;", "memory.other = copy(&memory.total);",
+	"*where += 2;", "mine++;", "++*escaped;", "memory.cells[3] = p->n & 1;", "memory.u.part[1]++;", "last->n = p->n + 1;", "memory.other = copy(&memory.total);",
 }
 
 // memoryDecisions end a loop by what it counts in memory.
@@ -113,7 +113,7 @@ var memoryDecisions = []string{
 	"memory.cells[0]++; *where = memory.cells[0] / LIMIT; if (memory.cells[1]) break;",
 	"*where = turns > LIMIT; if (memory.cells[1]) break;",
 	"memory.cells[1] = turns > LIMIT; if (*where) break;",
-	"if (!++memory.u.part[0]) memory.u.part[1]++; if (memory.u.whole > 40000) break;",
+	"if (!++memory.u.part[0] && !++memory.u.part[1]) memory.u.part[2]++; if (memory.u.whole > 10000000) break;",
 	"memory.u.whole++; if (memory.u.part[3] > 100) break;",
 	"mine = turns > LIMIT; if (*escaped) break;",
 	"++*escaped; if (mine > LIMIT) break;",
