@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -245,6 +246,8 @@ func ready(e *trace.Ending) (n int) {
 	return n
 }
 
+var errNotRepeated = errors.New("a recorded execution that did not end, repeated, ended")
+
 // shorten replaces the recording by one that goes on for keptTurns of each loop only. What the threads do from a decision on may have
 // occurred before although it is not yet decided that the execution does not end: then a later beginning is tried.
 func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error {
@@ -258,7 +261,10 @@ func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error
 		from = min(from, len(script))
 		p := c.plan
 		p.Record, p.Watcher, p.Values = true, nil, false
-		p.Accesses = slices.ContainsFunc(c.verdict.Waits, func(w waiting.Wait) bool { return ops.Of(w.Op).Does == ops.Read })
+		p.Accesses = slices.ContainsFunc(c.verdict.Waits, func(w waiting.Wait) bool {
+			return ops.Of(w.Op).Does == ops.Read && !(c.verdict.Counted && slices.Contains(p.Points, w.Site))
+		})
+		p.Values = c.verdict.Counted && p.Accesses // without, a thread that is alone has none
 		if from > 0 {
 			p.Mode, p.Script, p.Threads = schedule.Strict, script[:from], c.outcome.Trace.Threads
 		}
@@ -282,7 +288,7 @@ func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error
 			return nil
 		}
 	}
-	return fmt.Errorf("a recorded execution that did not end, repeated, ended with %v: %s", o.Ending.Kind, o.Ending.Message)
+	return fmt.Errorf("%w with %v: %s", errNotRepeated, o.Ending.Kind, o.Ending.Message)
 }
 
 // repeated reports whether an execution did not end, either, and its threads look at what they look at in the recording.
@@ -325,6 +331,9 @@ func (n *names) of(t *trace.Trace, w *waiting.Wait, at int) string {
 	}
 	return n.object(t, w.Object, w.Size, at)
 }
+
+// countsInMemory is in the message of a hang whose thread counts in memory, and in no other message.
+const countsInMemory = ", and nothing that it counts in memory ends that"
 
 // wokenByNone is in the message of a hang beside threads that only repeat themselves, and in no other message.
 const wokenByNone = ": no thread that still runs will end the wait"
@@ -416,6 +425,8 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 		e.Message = fmt.Sprintf("%s%s (%s %s)", strings.Join(parts, "; "), wokenByNone, strings.Join(idle, " and "), repeat)
 	case v.Kind == trace.Livelock:
 		e.Message = strings.Join(parts, "; ") + ": the threads run, and their states recur"
+	case v.Counted:
+		e.Message = parts[0] + countsInMemory
 	case len(parts) == 1:
 		e.Message = parts[0] + ", and no other thread that is left changes it"
 	default:
@@ -474,16 +485,18 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 	if !e.Kind.Endless() || e.Kind == trace.Hang && e.Message != trace.NoProgress {
 		return true, nil // the runtime knows: a handler returns again and again to the instruction that faults
 	}
-	if cutByWatchdog(e) {
+	at, silent := s.loops(e), cutByWatchdog(e)
+	if key, ok := s.aside.endless[at]; ok && key == "" || silent && !walks(s.target, e) {
 		s.unfinished(&f.outcome)
 		return false, nil
 	}
-	at := s.loops(e)
-	if key, ok := s.aside.endless[at]; ok && key == "" {
-		s.unfinished(&f.outcome)
-		return false, nil
+	var c continuation
+	var err error
+	if silent {
+		c, err = s.walked(ctx, f)
+	} else {
+		c, err = continued(ctx, s.target, f.plan, &f.outcome)
 	}
-	c, err := continued(ctx, s.target, f.plan, &f.outcome)
 	switch {
 	case err != nil && outOfTime(ctx):
 		if e.Kind == trace.Hang {
@@ -499,14 +512,21 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 	case err != nil:
 		return false, err
 	}
-	switch c.kind {
-	case trace.Hang, trace.Livelock:
+	switch kind := c.kind; {
+	case kind == trace.Hang || kind == trace.Livelock:
 		told(c.outcome.Trace, &c.verdict, s.names())
 		c.outcome.Ending, c.outcome.Shared = c.outcome.Trace.Ending, false
 		f.plan, f.outcome = c.plan, c.outcome
 		s.aside.endless[at], _ = s.key(&f.outcome.Ending, f.outcome.Trace)
 		return true, nil
-	case trace.Unfinished:
+	case silent:
+		s.aside.endless[at] = ""
+		s.unfinished(&f.outcome)
+		if s.report.Executions == 1 {
+			return false, errFirst
+		}
+		return false, nil
+	case kind == trace.Unfinished:
 		o, p, err := s.long(ctx, f)
 		if err != nil && !outOfTime(ctx) {
 			return false, err
@@ -610,6 +630,9 @@ func idles(e *trace.Ending) bool {
 	return e.Kind.Endless() && strings.Contains(e.Message, wokenByNone)
 }
 
+// counts reports whether the thread of a hang counts in memory.
+func counts(e *trace.Ending) bool { return strings.Contains(e.Message, countsInMemory) }
+
 // reads reports whether a hang's loop reads memory without a scheduling point: only accesses tell that it waits.
 func reads(e *trace.Ending) bool {
 	return e.Kind.Endless() && slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool { return w.Ready && ops.Of(w.Op).Does == ops.Read })
@@ -665,10 +688,16 @@ func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 		*e = withOutput(*v.like, e)
 	} else {
 		var w waiting.Verdict
-		if watch, ok := p.Watcher.(*waiting.Recogniser); ok {
-			w = watch.Verdict(e)
-		} else {
-			w = waiting.Examine(o.Trace, 0)
+		watch, ok := p.Watcher.(*waiting.Recogniser)
+		if !ok {
+			watch = waiting.Examined(o.Trace, 0)
+		}
+		w = watch.Verdict(e)
+		if counts(v.like) { // that it still does not end is decided at last (remains)
+			if len(w.Counting) > 0 {
+				w = watch.Verdict(e, w.Counting...)
+			}
+			w.Counted = len(w.Waits) == 1
 		}
 		if w.Kind == trace.Unfinished || o.FairAt > 0 && w.Acted > o.FairAt {
 			if e.Kind == trace.Hang && e.Message == trace.NoProgress {

@@ -35,7 +35,7 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 		x.stop(err)
 		return false
 	}
-	failed := o.Ending.Kind.Failed() || o.Ending.Kind == trace.Unfinished && o.Ending.Message == trace.CutBySteps // settle decides about the latter
+	failed := o.Ending.Kind.Failed() || o.Ending.Kind == trace.Unfinished && x.settles(&o.Ending)
 	if failed && x.setAside(o) {
 		failed = false
 		x.report.Masked++
@@ -77,7 +77,7 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 		return false, nil
 	}
 	s.budget(o)
-	if o.Ending.Kind == trace.Unfinished && o.Ending.Message != trace.CutBySteps {
+	if o.Ending.Kind == trace.Unfinished && !s.settles(&o.Ending) {
 		s.unfinished(o)
 		if s.report.Executions == 1 {
 			return false, errFirst

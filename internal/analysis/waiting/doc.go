@@ -12,7 +12,8 @@
 //     other thread changes.
 //   - A *livelock*: each thread is blocked or repeats itself, and one that repeats itself looks only at what others
 //     change. So the states of the execution recur, although threads change something.
-//   - Otherwise the execution is unfinished. A loop that counts cannot be told from one that comes to an end, unless its code tells.
+//   - Otherwise the execution is unfinished. A loop that counts cannot be told from one that comes to an end, unless its code tells. If only
+//     one thread runs, it may count in memory, too: then its acts recur but for their values.
 //
 // Threads may get on where no operation tells of it: they count their turns in registers, or read a file. If the target
 // shows the states of threads (schedule.Plan.States), those must recur, too, and stand for the values of

@@ -22,8 +22,13 @@ const mostPhases = 8
 type Words struct {
 	threads map[trace.ThreadID][]words
 	last    map[trace.ThreadID]valueflow.Step
+	acted   map[trace.ThreadID]bool // since the first state
+	kept    int                     // accesses
 	unseen  bool
 }
+
+// mostKept bounds the accesses that are remembered in order to compare their values.
+const mostKept = 1 << 20
 
 // words is a state, and what its thread does from there on up to the next one.
 type words struct {
@@ -32,14 +37,24 @@ type words struct {
 	registers map[int]valueflow.Word
 	stack     []valueflow.Word
 	rest      uint64
-	acts      uint64
+	acts      uint64                     // their hash
+	shapes    uint64                     // that of the acts without what varies
 	steps     map[[2]valueflow.Step]bool // each with the one before it
-	onStack   bool
+	accesses  []access
+	full      bool // there were more of them
+}
+
+// access is what an act finds in memory, or leaves there.
+type access struct {
+	step       valueflow.Step
+	object     trace.Object
+	size       uint32
+	value, aux uint64
 }
 
 // Begin implements schedule.Watcher.
 func (w *Words) Begin(int64) {
-	*w = Words{threads: map[trace.ThreadID][]words{}, last: map[trace.ThreadID]valueflow.Step{}}
+	*w = Words{threads: map[trace.ThreadID][]words{}, last: map[trace.ThreadID]valueflow.Step{}, acted: map[trace.ThreadID]bool{}}
 }
 
 // Unseen implements schedule.Watcher.
@@ -52,6 +67,9 @@ func (w *Words) Event(e *trace.Event) {
 		w.threads[e.Thread] = append(states, words{site: e.Site, registers: map[int]valueflow.Word{}, steps: map[[2]valueflow.Step]bool{}})
 		return
 	}
+	if len(w.threads) > 0 {
+		w.acted[e.Thread] = true
+	}
 	if len(states) == 0 {
 		return
 	}
@@ -63,10 +81,14 @@ func (w *Words) Event(e *trace.Event) {
 	case e.Op == trace.OpYield && e.Flags&trace.FlagForced != 0:
 		return // heddle's own, in an access
 	}
-	a := actOf(e)
-	s.acts = mix(s.acts, uint64(a.op), uint64(a.site), uint64(a.object), a.value, a.aux, uint64(uint32(a.result)))
-	s.onStack = s.onStack || e.Object.Region() == trace.RegionStack && (ops.Of(e.Op).Does == ops.Write || changes(e))
-	step := valueflow.Step{Op: e.Op, Site: e.Site}
+	a, step := actOf(e), valueflow.Step{Op: e.Op, Site: e.Site}
+	s.acts, s.shapes = a.mixed(s.acts), a.shape().mixed(s.shapes)
+	if ops.Of(e.Op).Of == ops.Memory {
+		if s.full = w.kept == mostKept; !s.full {
+			w.kept++
+			s.accesses = append(s.accesses, access{step, e.Object, e.Size, a.value, a.aux})
+		}
+	}
 	if last, ok := w.last[e.Thread]; ok {
 		s.steps[[2]valueflow.Step{last, step}] = true
 	}
@@ -85,6 +107,11 @@ func (s *words) word(e *trace.Event) {
 	default:
 		s.stack = append(s.stack, word)
 	}
+}
+
+// mixed adds an act to the hash of those before it.
+func (a act) mixed(h uint64) uint64 {
+	return mix(h, uint64(a.op), uint64(a.site), uint64(a.object), a.value, a.aux, uint64(uint32(a.result)))
 }
 
 func mix(h uint64, words ...uint64) uint64 {
@@ -124,23 +151,41 @@ func (w *Words) loops(id trace.ThreadID) iter.Seq[*valueflow.Loop] {
 		last := len(states) - 1 // what the thread does after it is not complete
 		for period := 1; period*periods <= last; period++ {
 			for phase := range min(period, last-period*periods+1, mostPhases) {
-				if l := loop(states[last-phase-period*periods:last-phase+1], period); l != nil && !yield(l) {
-					return
+				if l := loop(states[last-phase-period*periods:last-phase+1], period, id); l != nil {
+					if l.Alone = len(w.acted) == 1; !l.Alone && len(l.Changing) > 0 {
+						continue
+					}
+					if !yield(l) {
+						return
+					}
 				}
 			}
 		}
 	}
 }
 
-// loop returns the loop of so many states, of which some begin a period; nil if they do not.
-func loop(states []words, period int) *valueflow.Loop {
+// loop returns the loop of so many states of a thread, of which some begin a period; nil if they do not.
+func loop(states []words, period int, id trace.ThreadID) *valueflow.Loop {
 	first := &states[0]
+	changing := map[valueflow.Range]bool{}
 	for i := range states[:len(states)-period-1] {
-		if states[i].acts != states[i+period].acts {
+		s, next := &states[i], &states[i+period]
+		switch {
+		case s.full || next.full || s.shapes != next.shapes:
 			return nil
+		case s.acts == next.acts:
+			continue
+		}
+		for k, a := range s.accesses {
+			if b := &next.accesses[k]; (a.value != b.value || a.aux != b.aux) && (a.object.Region() != trace.RegionStack || a.object.Index() != int(id)) {
+				changing[valueflow.Range{Object: a.object, Size: a.size}] = true
+			}
 		}
 	}
-	l := &valueflow.Loop{Frames: first.frames, Registers: maps.Clone(first.registers), Stack: slices.Clone(first.stack), Next: map[valueflow.Step][]valueflow.Step{}}
+	l := &valueflow.Loop{
+		Frames: first.frames, Registers: maps.Clone(first.registers), Stack: slices.Clone(first.stack),
+		Next: map[valueflow.Step][]valueflow.Step{}, Touches: map[valueflow.Step][]valueflow.Range{}, Changing: slices.Collect(maps.Keys(changing)),
+	}
 	for i := period; i < len(states); i += period {
 		s := &states[i]
 		if s.site != first.site || s.rest != first.rest || !slices.Equal(s.frames, first.frames) || len(s.stack) != len(first.stack) || len(s.registers) != len(first.registers) {
@@ -153,9 +198,21 @@ func loop(states []words, period int) *valueflow.Loop {
 			l.Stack[n] = r.Or(s.stack[n])
 		}
 	}
-	seen := map[[2]valueflow.Step]bool{}
+	if len(first.accesses) > 0 && len(first.frames) > 0 && first.accesses[0].step.Site == first.frames[0].Site {
+		l.First = valueflow.Range{Object: first.accesses[0].object, Size: first.accesses[0].size}
+	}
+	type touch struct {
+		valueflow.Step
+		valueflow.Range
+	}
+	seen, touched := map[[2]valueflow.Step]bool{}, map[touch]bool{}
 	for i := range states[:len(states)-1] {
-		l.OnStack = l.OnStack || states[i].onStack
+		for _, a := range states[i].accesses {
+			if t := (touch{a.step, valueflow.Range{Object: a.object, Size: a.size}}); !touched[t] {
+				touched[t] = true
+				l.Touches[t.Step] = append(l.Touches[t.Step], t.Range)
+			}
+		}
 		for pair := range states[i].steps {
 			if !seen[pair] {
 				seen[pair] = true

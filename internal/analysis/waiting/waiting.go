@@ -36,8 +36,11 @@ type Verdict struct {
 	// Idle are threads that repeat themselves and look at nothing, as one that sleeps and serves, while others are blocked whom
 	// they will never wake: their states recur.
 	Idle []trace.ThreadID
-	// Counting are threads that would repeat themselves but for their states, which do not recur. Then the execution is unfinished.
+	// Counting are threads that would repeat themselves but for their states, which do not recur, or, of one that runs alone, for
+	// values that it reads and writes. Then the execution is unfinished.
 	Counting []trace.ThreadID
+	// Counted says that the thread counts in memory, and it is known that this does not end its loop.
+	Counted bool
 	// Outside says that a thread looks at memory that a child process may change. Then the execution is unfinished.
 	Outside bool
 }
@@ -65,8 +68,15 @@ type thread struct {
 	events int         // since then
 	last   int         // the decision at which it acted last
 	sizes  map[place]uint32
+	points map[trace.Site]bool // where scheduling decisions were made
 	ended  bool
 	over   bool // more acts or states than are remembered
+	// shapes are the acts without the values by which it may count, with the decision at which each was last seen; shaped is the
+	// one at which one was seen for the first time last, and turned how many events there were since then.
+	shapes   map[act]int
+	shaped   int
+	turned   int
+	shapeful bool // more shapes than are remembered
 	// states are those that it was in at its points (trace.OpState), and newest is the decision before which one was new last.
 	states map[uint64]bool
 	newest int
@@ -111,7 +121,7 @@ func (r *Recogniser) Event(e *trace.Event) {
 		r.decisions++
 	}
 	for int(e.Thread) >= len(r.threads) {
-		r.threads = append(r.threads, &thread{seen: map[act]int{}, sizes: map[place]uint32{}})
+		r.threads = append(r.threads, &thread{seen: map[act]int{}, shapes: map[act]int{}, sizes: map[place]uint32{}, points: map[trace.Site]bool{}})
 	}
 	t := r.threads[e.Thread]
 	switch e.Op {
@@ -147,6 +157,19 @@ func (r *Recogniser) Event(e *trace.Event) {
 	}
 	// What is written without a value may be another one each time.
 	unknown := r.partly && e.Flags&trace.FlagValue == 0 && ops.Of(e.Op).Does == ops.Write
+	t.last = r.decisions
+	if e.Flags&trace.FlagNoDecision == 0 {
+		t.points[e.Site] = true
+	}
+	r.change(e)
+	if s := a.shape(); !r.partly && !t.shapeful {
+		if _, ok := t.shapes[s]; !ok || moves(e) {
+			t.shapeful = len(t.shapes) == acts
+			t.shaped, t.turned = r.decisions, 0
+		}
+		t.shapes[s] = r.decisions
+		t.turned++
+	}
 	if _, ok := t.seen[a]; !ok || unknown || moves(e) {
 		if len(t.seen) == acts {
 			t.over = true
@@ -157,7 +180,10 @@ func (r *Recogniser) Event(e *trace.Event) {
 	}
 	t.seen[a] = r.decisions
 	t.events++
-	t.last = r.decisions
+}
+
+// change notes what an event changes.
+func (r *Recogniser) change(e *trace.Event) {
 	if changes(e) {
 		if r.changed == nil {
 			r.changed = map[trace.Object]map[trace.ThreadID]int{}
@@ -191,12 +217,15 @@ func (t *thread) state(hash uint64, decision int) {
 }
 
 // Examine is the verdict on a recorded execution. It looks at the events after so many scheduling decisions.
-func Examine(t *trace.Trace, from int) Verdict {
+func Examine(t *trace.Trace, from int) Verdict { return Examined(t, from).Verdict(&t.Ending) }
+
+// Examined returns a recogniser that has seen a recorded execution.
+func Examined(t *trace.Trace, from int) *Recogniser {
 	r := New(from, &t.Header, false)
 	for i := range t.Events {
 		r.Event(&t.Events[i])
 	}
-	return r.Verdict(&t.Ending)
+	return r
 }
 
 // actOf returns what e does, without what may differ from turn to turn though nothing changes.
@@ -207,6 +236,15 @@ func actOf(e *trace.Event) act {
 		a.value, a.aux = 0, 0
 	case spec.Of == ops.Block:
 		a.object = 0 // each block has a name of its own
+	}
+	return a
+}
+
+// shape is the act without the values by which a thread may count in memory.
+func (a act) shape() act {
+	switch ops.Of(a.op).Does {
+	case ops.Read, ops.Write, ops.AtomicRead, ops.AtomicWrite, ops.Exchange:
+		a.value, a.aux = 0, 0
 	}
 	return a
 }
@@ -288,22 +326,36 @@ func (r *Recogniser) Verdict(end *trace.Ending, endless ...trace.ThreadID) Verdi
 	v := Verdict{Kind: trace.Unfinished, From: r.from, Decisions: r.decisions}
 	var running []trace.ThreadID
 	full := false
+	shaped := r.from // the decision from which the threads repeat themselves but for values
 	for id, t := range r.threads {
 		i := slices.IndexFunc(end.Waiters, func(w trace.Waiter) bool { return w.Thread == trace.ThreadID(id) })
 		runs := i >= 0 && !t.ended && len(t.seen) > 0 && (end.Waiters[i].Ready || t.last > r.decisions-(r.decisions-r.from)/settled)
 		switch {
 		case i < 0 && t.timer():
 			v.From = max(v.From, t.fresh) // it waits for nothing; whom it lets go on is seen to do so
+			shaped = max(shaped, t.fresh)
 		case !runs:
 			v.From = max(v.From, t.last)
+			shaped = max(shaped, t.last)
 		default:
 			v.From = max(v.From, t.fresh)
+			shaped = max(shaped, t.shaped)
 			full = full || t.over
 			running = append(running, trace.ThreadID(id))
 		}
 	}
-	v.Acted = v.From
 	late := func() bool { return v.From-r.from > (r.decisions-r.from)/settled }
+	if !r.unseen && (full || late()) && r.counts(running) {
+		if v.From = shaped; late() {
+			return v
+		}
+		if v.Counting = running; !slices.Contains(endless, running[0]) {
+			v.Acted = v.From
+			return v
+		}
+		full, v.Counting, v.Counted = false, nil, true
+	}
+	v.Acted = v.From
 	if r.unseen || full || late() {
 		return v
 	}
@@ -337,11 +389,20 @@ func (r *Recogniser) Verdict(end *trace.Ending, endless ...trace.ThreadID) Verdi
 				recurring++
 			}
 		}
-		turns := t.events / max(recurring, 1)
+		events := t.events
+		if v.Counted {
+			events, recurring = t.turned, 0
+			for _, last := range t.shapes {
+				if last > v.From {
+					recurring++
+				}
+			}
+		}
+		turns := events / max(recurring, 1)
 		if v.Turns == 0 || turns < v.Turns {
 			v.Turns = turns
 		}
-		w, ok := r.wait(id, t, v.From, mixed)
+		w, ok := r.wait(id, t, v.From, mixed, v.Counted)
 		if !ok {
 			if len(t.states) == 0 {
 				return v
@@ -434,8 +495,14 @@ func (r *Recogniser) mixed(from int) map[trace.Object]bool {
 	return mixed
 }
 
-// wait returns what t looks at after so many decisions; ok is false if it looks at nothing.
-func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int, mixed map[trace.Object]bool) (w Wait, ok bool) {
+// counts reports whether only one thread runs, and it may count in memory.
+func (r *Recogniser) counts(running []trace.ThreadID) bool {
+	return len(running) == 1 && !r.partly && !r.threads[running[0]].shapeful
+}
+
+// wait returns what t looks at after so many decisions; ok is false if it looks at nothing. What changes does not count if the thread is
+// known to count in memory.
+func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int, mixed map[trace.Object]bool, counted bool) (w Wait, ok bool) {
 	values := map[place]int{} // the number of different acts at each place
 	own := map[place]bool{}   // t changes something there
 	for a, last := range t.seen {
@@ -458,13 +525,13 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int, mixed map[trac
 		return 0
 	}
 	plain := func(w Wait) int { // is in some recordings only
-		if ops.Of(w.Op).Does == ops.Read {
+		if ops.Of(w.Op).Does == ops.Read && !(counted && t.points[w.Site]) {
 			return 1
 		}
 		return 0
 	}
 	for a, last := range t.seen {
-		if last <= from || !looks(a, mixed) {
+		if last <= from || !looks(a, mixed) || counted && (values[a.place] > 1 || own[a.place]) {
 			continue
 		}
 		others := false

@@ -22,6 +22,8 @@ func NewCode(modules []trace.Module) *Code { return &Code{modules: modules, file
 
 // file is what is needed of a module's file; it has no segments if the file cannot be used.
 type file struct {
+	fixed    bool // at the addresses that it says
+	lo, hi   uint64
 	segments []segment
 	imports  map[uint64]string // by address in the global offset table
 }
@@ -48,6 +50,15 @@ func (c *Code) file(module int) *file {
 		}
 		for s, b := range elffile.Code(e) {
 			segments = append(segments, segment{s.Addr, b})
+		}
+		f.fixed = e.Type == elf.ET_EXEC
+		for _, p := range e.Progs {
+			if p.Type == elf.PT_LOAD {
+				if f.hi == 0 {
+					f.lo = p.Vaddr
+				}
+				f.hi = p.Vaddr + p.Memsz
+			}
 		}
 		f.imports = maps.Collect(elffile.Imports(e))
 	})
@@ -86,6 +97,12 @@ func (c *Code) decode(at trace.Site) (inst x86asm.Inst, ok bool) {
 // imported returns the name of the function whose address the loader puts at an address of the module's.
 func (c *Code) imported(module int, slot uint64) string { return c.file(module).imports[slot] }
 
+// inside reports whether an address is in a module.
+func (c *Code) inside(module int, off int64) bool {
+	f := c.file(module)
+	return uint64(off) >= f.lo && uint64(off) < f.hi
+}
+
 // stub returns the name of the imported function to which the entry of a procedure linkage table at a site jumps.
 func (c *Code) stub(at trace.Site) string {
 	for range 2 {
@@ -95,7 +112,7 @@ func (c *Code) stub(at trace.Site) string {
 		}
 		if inst.Op == x86asm.JMP {
 			if m, ok := inst.Args[0].(x86asm.Mem); ok && m.Base == x86asm.RIP && m.Index == 0 {
-				return c.imported(at.Module(), at.Offset()+uint64(inst.Len)+uint64(m.Disp))
+				return c.imported(at.Module(), at.Offset()+uint64(inst.Len)+uint64(displacement(m)))
 			}
 			return ""
 		}

@@ -82,14 +82,23 @@ func (e *execution) add(a, b value) (v value) {
 	return v
 }
 
+// displacement returns that of an operand. The decoder does not extend the sign of one that has four bytes.
+func displacement(m x86asm.Mem) int64 {
+	if m.Base == 0 && m.Index == 0 && m.Segment == 0 {
+		return m.Disp // it may have eight
+	}
+	return int64(int32(m.Disp))
+}
+
 // address returns the address of an operand.
 func (e *execution) address(m x86asm.Mem) value {
-	v := value{off: m.Disp}
+	disp := displacement(m)
+	v := value{off: disp}
 	if m.Base == x86asm.RIP {
-		return value{base: mix(9, uint64(e.after.Module())), off: int64(e.after.Offset()) + m.Disp}
+		return e.global(e.after.Module(), int64(e.after.Offset())+disp)
 	}
 	if m.Segment == x86asm.FS || m.Segment == x86asm.GS {
-		v = value{base: mix(10, uint64(m.Segment)), off: m.Disp}
+		v = value{base: mix(10, uint64(m.Segment)), off: disp}
 	}
 	if n, size, _, ok := part(m.Base); ok {
 		if size != 8 {
@@ -152,7 +161,7 @@ func (e *execution) loadAt(at value, size int) value {
 	case at.base == within:
 		return value{base: e.fresh(2).base, private: true}
 	}
-	return e.fresh(2)
+	return value{base: e.fresh(2).base, private: e.mayRead(at, size)}
 }
 
 // write changes an operand of so many bytes.
@@ -195,10 +204,10 @@ func (e *execution) storeAt(at value, size int, v value) {
 		e.store(at.off, size, v)
 	case at.base == within:
 		e.node.wrong = "a place in the stack that is not known"
-	case v.private:
-		e.node.wrong = "memory"
-	case e.OnStack, at.base != e.hooked.base, at.off < e.hooked.off, at.off+int64(size) > e.hooked.off+int64(e.state.size):
+	case at.base != e.hooked.base, at.off < e.hooked.off, at.off+int64(size) > e.hooked.off+int64(e.state.size):
 		e.node.wrong = "a write that is not seen"
+	default:
+		e.storeSeen(v.private)
 	}
 }
 
@@ -207,7 +216,8 @@ func (e *execution) on() { e.to(e.after) }
 
 func (e *execution) to(at trace.Site) {
 	if at <= e.node.at {
-		e.hooked, e.state.size = value{}, 0
+		e.hook(value{}, 0, Step{})
+		clear(e.known)
 	}
 	if e.node.lost == "" {
 		e.lead(e.node, place{e.then, at, e.in}, e.state)
@@ -481,7 +491,7 @@ func (e *execution) callee(a x86asm.Arg) (name string, at trace.Site) {
 		return e.code.stub(at), at
 	case x86asm.Mem:
 		if a.Base == x86asm.RIP && a.Index == 0 && a.Segment == 0 {
-			return e.code.imported(e.after.Module(), e.after.Offset()+uint64(a.Disp)), 0
+			return e.code.imported(e.after.Module(), e.after.Offset()+uint64(displacement(a))), 0
 		}
 		e.read(a, 8) // notes a private address
 	case x86asm.Reg:
@@ -551,11 +561,6 @@ func (e *execution) imported(name string, back trace.Site, on func()) {
 			e.node.wrong = "an argument of " + name
 		}
 	}
-	e.effects(&c)
-	e.called(e.node.id)
-	if c.result {
-		e.regs[rax] = e.fresh(0)
-	}
 	before, in, from := e.state, e.in, e.node.step
 	for _, next := range e.Next[from] {
 		switch {
@@ -568,29 +573,38 @@ func (e *execution) imported(name string, back trace.Site, on func()) {
 		e.node.reaches = true
 		e.found[[2]Step{from, next}] = true
 		e.state, e.in, e.then = before.clone(), in, next
+		private := c.size > 0 && e.holdsPrivate(e.regs[rdi], c.size, next)
+		e.effects(&c, next, private)
+		e.called(e.node.id)
+		if c.result {
+			e.regs[rax] = value{base: e.fresh(0).base, private: private}
+		}
 		on()
 	}
 }
 
-// effects is what a hook does to what the thread knows.
-func (e *execution) effects(c *call) {
+// effects is what a hook does to what the thread knows. private says that what the step accesses is.
+func (e *execution) effects(c *call, step Step, private bool) {
 	at := e.regs[rdi]
+	if c.size > 0 && !at.inStack() {
+		e.known[address{at.base, at.off}] = access{step, c.size}
+	}
 	switch c.effect {
 	case stores:
-		e.hooked, e.state.size = at, c.size
+		e.hook(at, c.size, step)
 	case compares:
 		seen := e.regs[rsi]
 		if seen.base != stack {
 			e.node.wrong = "a place in the stack that is not known"
 			return
 		}
-		e.store(seen.off, c.size, e.fresh(1))
+		e.store(seen.off, c.size, value{base: e.fresh(1).base, private: private})
 		fallthrough
 	case changes:
 		switch {
 		case at.base == stack:
-			e.store(at.off, c.size, e.fresh(2))
-		case at.base == within || e.OnStack:
+			e.store(at.off, c.size, value{base: e.fresh(2).base, private: private})
+		case at.base == within || e.onStack(step):
 			e.node.wrong = "a place in the stack that is not known"
 		}
 	}

@@ -53,6 +53,7 @@ type flow struct {
 	nodes    map[place]*node
 	work     []*node
 	found    map[[2]Step]bool // the steps that a path leads to
+	memory                    // of which what is there is private
 }
 
 // starts reports whether a loop may start before an operation, which changes nothing that the thread alone knows but perhaps the register of
@@ -72,12 +73,24 @@ func (c *Code) Ends(l *Loop) (why string) {
 	if len(l.Frames) == 0 || l.Frames[0].SP.Region() != trace.RegionStack || l.Frames[0].SP.Offset()%8 != 0 {
 		return "its stack is not known"
 	}
-	f := &flow{Loop: l, code: c, contexts: map[context]*context{}, nodes: map[place]*node{}, found: map[[2]Step]bool{}}
-	begins := false
+	l.fixed = func(module int) bool { return c.file(module).fixed }
+	m := newMemory(l)
+	for {
+		before := len(m.private)
+		f := &flow{Loop: l, code: c, contexts: map[context]*context{}, nodes: map[place]*node{}, found: map[[2]Step]bool{}, memory: m}
+		if why := f.follow(); why != "" || len(m.private) == before {
+			return why
+		}
+	}
+}
+
+// follow says why the loop may end if no more memory is private than is known.
+func (f *flow) follow() (why string) {
+	l, begins := f.Loop, false
 	for step := range l.Next {
 		if result, ok := starts(step.Op); ok && step.Site == l.Frames[0].Site {
 			begins = true
-			s := f.start()
+			s := f.start(step)
 			if result {
 				s.regs[rax] = value{base: mix(14)}
 			}
@@ -141,13 +154,16 @@ func (f *flow) context(c context) *context {
 	return &c
 }
 
-// start returns the state at the start: a call of a hook has just returned.
-func (f *flow) start() *state {
-	s := &state{slots: map[int64]slot{}, bytes: map[int64]bool{}}
+// start returns the state at the start: a call of a hook has just returned, in the step.
+func (f *flow) start(step Step) *state {
+	s := &state{slots: map[int64]slot{}, bytes: map[int64]bool{}, known: map[address]access{}}
 	for i := range s.regs {
 		if w, ok := f.Registers[i]; ok {
 			s.regs[i] = f.initial(w, 0, uint64(i))
 		}
+	}
+	if at := f.named(f.First.Object); f.First.Size > 0 && !at.inStack() {
+		s.known[address{at.base, at.off}] = access{step, int(f.First.Size)}
 	}
 	s.regs[rsp] = value{base: stack}
 	s.called(0)

@@ -42,10 +42,29 @@ type Loop struct {
 	Frames    []Frame // at the start, which is before an access; innermost first
 	Registers map[int]Word
 	Stack     []Word // from the first frame's stack pointer on
+	// First is what the access at the start accesses, if it is one.
+	First Range
 	// Next has for each step those that came next.
 	Next map[Step][]Step
-	// OnStack says that the thread writes to its stack in a step.
-	OnStack bool
+	// Touches has for each step that accesses memory what it accesses.
+	Touches map[Step][]Range
+	// Changing is the memory whose values differ from period to period. It is on no stack of the thread's own.
+	Changing []Range
+	// Alone says that no other thread runs.
+	Alone bool
+
+	fixed func(module int) bool // it is where its file says
+}
+
+// Range is memory that a step accesses.
+type Range struct {
+	Object trace.Object
+	Size   uint32
+}
+
+// own reports whether an object is on the thread's own stack.
+func (l *Loop) own(o trace.Object) bool {
+	return o.Region() == trace.RegionStack && o.Index() == l.Frames[0].SP.Index()
 }
 
 // calls reports whether a function begins in the loop.

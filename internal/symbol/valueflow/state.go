@@ -54,20 +54,33 @@ type state struct {
 	carry, flags bool
 	slots        map[int64]slot // by offset from the start's stack pointer
 	bytes        map[int64]bool // of the stack that were stored to since the start: private
-	// hooked is where the program has said that it stores next, in so many bytes.
+	// hooked is where the program has said that it stores next, in so many bytes, in the step by.
 	hooked value
 	size   int
+	by     Step
+	// known are addresses, not in the stack, that the steps have accessed since the last jump backward.
+	known map[address]access
+}
+
+type address struct {
+	base uint64
+	off  int64
+}
+
+type access struct {
+	step Step
+	size int
 }
 
 func (s *state) clone() *state {
 	c := *s
-	c.slots, c.bytes = maps.Clone(s.slots), maps.Clone(s.bytes)
+	c.slots, c.bytes, c.known = maps.Clone(s.slots), maps.Clone(s.bytes), maps.Clone(s.known)
 	return &c
 }
 
 func (s *state) equal(t *state) bool {
-	return s.regs == t.regs && s.xmm == t.xmm && s.flags == t.flags && s.carry == t.carry && s.hooked == t.hooked && s.size == t.size &&
-		maps.Equal(s.slots, t.slots) && maps.Equal(s.bytes, t.bytes)
+	return s.regs == t.regs && s.xmm == t.xmm && s.flags == t.flags && s.carry == t.carry && s.hooked == t.hooked && s.size == t.size && s.by == t.by &&
+		maps.Equal(s.slots, t.slots) && maps.Equal(s.bytes, t.bytes) && maps.Equal(s.known, t.known)
 }
 
 // mix returns a base that stands for what a list of numbers determines.
@@ -86,17 +99,37 @@ func (l *Loop) offset(w Word) (int64, bool) {
 	if !w.Pointer || o.Region() != trace.RegionStack || o.Index() != l.Frames[0].SP.Index() {
 		return 0, false
 	}
-	return int64(l.Frames[0].SP.Offset()) - int64(o.Offset()), true
+	return l.named(o).off, true
 }
 
 // initial returns what a word of the start is called.
 func (l *Loop) initial(w Word, place ...uint64) value {
-	if w.Changes == 0 {
-		if off, ok := l.offset(w); ok {
-			return value{base: stack, off: off}
-		}
+	if w.Changes == 0 && w.Pointer {
+		return l.named(trace.Object(w.Value))
 	}
 	return value{base: mix(place...), private: w.Changes != 0}
+}
+
+// named is the address of an object.
+func (l *Loop) named(o trace.Object) value {
+	switch off := int64(o.Offset()); {
+	case l.own(o):
+		return value{base: stack, off: int64(l.Frames[0].SP.Offset()) - off}
+	case o.Region() == trace.RegionStack:
+		return value{base: mix(15, uint64(o.Index())), off: -off} // a stack's offsets count down
+	case o.Region() == trace.RegionGlobal:
+		return l.global(o.Index(), off)
+	default:
+		return value{base: mix(16, uint64(o.Region()), uint64(o.Index())), off: off}
+	}
+}
+
+// global is the address of a place in a module.
+func (l *Loop) global(module int, off int64) value {
+	if l.fixed(module) {
+		return value{off: off}
+	}
+	return value{base: mix(9, uint64(module)), off: off}
 }
 
 // privateAt reports whether a byte of the stack is private.
@@ -138,16 +171,29 @@ func (s *state) load(l *Loop, off int64, size int, fresh uint64) value {
 
 // store changes a word of the stack.
 func (s *state) store(off int64, size int, v value) {
+	s.unname(off, size)
+	for i := off; i < off+int64(size); i++ {
+		s.bytes[i] = v.private
+	}
+	s.slots[off] = slot{size, v}
+}
+
+// storeMaybe says that a word of the stack may have been stored to.
+func (s *state) storeMaybe(l *Loop, off int64, size int, private bool) {
+	s.unname(off, size)
+	for i := off; i < off+int64(size); i++ {
+		s.bytes[i] = private || s.privateAt(l, i)
+	}
+}
+
+// unname forgets what the words that overlap with one of the stack have.
+func (s *state) unname(off int64, size int) {
 	const widest = 16
 	for at := off - widest + 1; at < off+int64(size); at++ {
 		if o, ok := s.slots[at]; ok && at+int64(o.size) > off {
 			delete(s.slots, at)
 		}
 	}
-	for i := off; i < off+int64(size); i++ {
-		s.bytes[i] = v.private
-	}
-	s.slots[off] = slot{size, v}
 }
 
 // forget says that a base has a new meaning: what was called so is something else from here on.
@@ -164,9 +210,13 @@ func (s *state) forget(base uint64) {
 		}
 	}
 	if s.hooked.base == base {
-		s.hooked, s.size = value{}, 0
+		s.hook(value{}, 0, Step{})
 	}
+	maps.DeleteFunc(s.known, func(a address, _ access) bool { return a.base == base })
 }
+
+// hook says where the program stores next.
+func (s *state) hook(at value, size int, by Step) { s.hooked, s.size, s.by = at, size, by }
 
 // below says that what lies below the stack pointer is lost.
 func (s *state) below(sp int64) {
@@ -205,8 +255,21 @@ func join(a, b value, own uint64) value {
 // merge returns what is known where a and b lead to the node.
 func (l *Loop) merge(a, b *state, node uint64) *state {
 	m := a.clone()
+	maps.DeleteFunc(m.known, func(at address, x access) bool { return b.known[at] != x })
+	// What is known of the addresses near two words is known of those near the word that may be either.
+	near := func(to, x, y value) {
+		if to.base == x.base || to.private || to.inStack() {
+			return
+		}
+		for at, known := range a.known {
+			if d := at.off - x.off; at.base == x.base && b.known[address{y.base, y.off + d}] == known {
+				m.known[address{to.base, to.off + d}] = known
+			}
+		}
+	}
 	for i := range m.regs {
 		m.regs[i] = join(a.regs[i], b.regs[i], mix(4, node, uint64(i)))
+		near(m.regs[i], a.regs[i], b.regs[i])
 		m.xmm[i] = a.xmm[i] || b.xmm[i]
 	}
 	m.flags, m.carry = a.flags || b.flags, a.carry || b.carry
@@ -218,7 +281,9 @@ func (l *Loop) merge(a, b *state, node uint64) *state {
 	}
 	either := func(off int64, size int) {
 		own := mix(5, node, uint64(off), uint64(size))
-		v := join(a.load(l, off, size, own), b.load(l, off, size, own), own)
+		x, y := a.load(l, off, size, own), b.load(l, off, size, own)
+		v := join(x, y, own)
+		near(v, x, y)
 		m.slots[off] = slot{size, v}
 	}
 	for off, v := range b.slots {
@@ -231,8 +296,8 @@ func (l *Loop) merge(a, b *state, node uint64) *state {
 			either(off, v.size)
 		}
 	}
-	if a.hooked != b.hooked || a.size != b.size {
-		m.hooked, m.size = value{}, 0
+	if a.hooked != b.hooked || a.size != b.size || a.by != b.by {
+		m.hook(value{}, 0, Step{})
 	}
 	return m
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,14 +24,18 @@ const loopsFrame = `
 #include <stdlib.h>
 #include <unistd.h>
 #define LIMIT 2000000000
-struct node { struct node *next; long value; };
+struct node { struct node *next; long value, n, flag; };
 static struct node ring[3] = { { ring + 1, 1 }, { ring + 2, 2 }, { ring, 3 } }, *head = ring;
+static struct { long total, other, cells[4]; union { long whole; unsigned char part[8]; } u; } memory;
+static long *where = &memory.cells[1];
 atomic_int stop;
 volatile int plain, table[8];
 static long left, result;
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 __attribute__((noinline)) static void progress(long turns) { if (turns > LIMIT) exit(0); }
 __attribute__((noinline)) static struct node *next(struct node *p) { return p->next; }
+__attribute__((noinline)) static void bump(long *n) { ++*n; }
+__attribute__((noinline)) static long copy(const long *n) { return *n; }
 __attribute__((noinline)) static long mixed(long a, long b) { return a * 7 + (b >> 2); }
 LOOPS
 static int which;
@@ -88,17 +93,55 @@ var decisions = []string{
 	"usleep(turns & 1);",
 }
 
+// counts are what a loop counts in memory.
+var counts = []string{
+	"p->n++;", "p->n += p->value;", "memory.total += turns;", "bump(&p->n);", "bump(&memory.total);", "memory.cells[0]++; memory.cells[1] += memory.cells[0];",
+	"*where += 2;", "mine++;", "++*escaped;", "memory.cells[3] = p->n & 1;", "memory.u.part[1]++;", "last->n = p->n + 1;", "memory.other = copy(&memory.total);",
+}
+
+// memoryDecisions end a loop by what it counts in memory.
+var memoryDecisions = []string{
+	"p->n++; if (p->n > LIMIT) break;",
+	"memory.total++; if (memory.total > LIMIT) break;",
+	"memory.total += p->n; p->n++; if (memory.total > LIMIT) break;",
+	"p->n++; p->flag = p->n > LIMIT; if (p->flag) break;",
+	"p->n++; if (p->n > LIMIT) p->flag = 1; if (p->flag) break;",
+	"bump(&memory.total); if (copy(&memory.total) > LIMIT) break;",
+	"memory.total++; if (memory.total > LIMIT) head = 0; if (!head) break;",
+	"last->n = ++p->n; if (last->n > LIMIT) break;",
+	"memory.cells[0]++; memory.cells[1] = memory.cells[0] >> 31; if (memory.cells[1]) break;",
+	"memory.cells[0]++; *where = memory.cells[0] / LIMIT; if (memory.cells[1]) break;",
+	"*where = turns > LIMIT; if (memory.cells[1]) break;",
+	"memory.cells[1] = turns > LIMIT; if (*where) break;",
+	"if (!++memory.u.part[0] && !++memory.u.part[1]) memory.u.part[2]++; if (memory.u.whole > 10000000) break;",
+	"memory.u.whole++; if (memory.u.part[3] > 100) break;",
+	"mine = turns > LIMIT; if (*escaped) break;",
+	"++*escaped; if (mine > LIMIT) break;",
+	"*escaped = turns > LIMIT; if (mine) break;",
+	"p->n++; p = p->n > LIMIT ? 0 : p; if (!p) break;",
+	"p->n++; memory.cells[p->n & 3] = 0;",
+	"memory.total++; table[0] = 100 / (LIMIT - (int)memory.total);",
+	"memory.total++; if (memory.total > LIMIT) ring[1].next = 0; if (!ring[1].next) break;",
+	"memory.total++; progress(memory.total);",
+	"p->n++; usleep(p->n & 1);",
+	"memory.total++; memory.other = memory.total; memory.cells[2] = memory.other; if (memory.cells[2] > LIMIT) break;",
+	"__atomic_fetch_add(&memory.total, 1, 0); if (copy(&memory.total) > LIMIT) break;",
+	"if (__atomic_fetch_add(&memory.total, 1, 0) > LIMIT) break;",
+	"memory.total++; if (__atomic_load_n(&memory.total, 0) > LIMIT) break;",
+}
+
 // randomLoop is a function with a loop that nothing ends, or one that a decision ends.
-func randomLoop(r *rand.Rand, n int, decision string) string {
+func randomLoop(r *rand.Rand, n int, decision string, sums []string, more string) string {
 	var body []string
 	for range r.IntN(5) {
 		body = append(body, sums[r.IntN(len(sums))])
 	}
 	at := r.IntN(len(body) + 1)
 	look := looks[r.IntN(len(looks))]
-	if decision == "" && n%3 == 0 {
+	if decision == "" && n%3 == 0 && more == "" {
 		look = walks[r.IntN(len(walks))]
 	}
+	look += more
 	body = append(body[:at:at], append([]string{look}, body[at:]...)...)
 	if decision != "" {
 		at := r.IntN(len(body) + 1)
@@ -110,17 +153,26 @@ func randomLoop(r *rand.Rand, n int, decision string) string {
   int i = 5, f = 0;
   short s = 0;
   unsigned char h = 0;
+  long mine = 0, *volatile escaped = &mine;
   for (;;) {
     turns++;
     %s
   }
-  result = turns + a + b + c + d + i + f + s + h + last->value;
+  result = turns + mine + a + b + c + d + i + f + s + h + last->value;
 }
 `, n, strings.Join(body, "\n    "))
 }
 
 // TestCountsDecide: a loop counts as endless only if nothing that its thread counts can end it, whatever the compiler makes of it.
-func TestCountsDecide(t *testing.T) {
+func TestCountsDecide(t *testing.T) { countsDecide(t, decisions, sums, "", 3) }
+
+// TestMemoryCountsDecide is the same for loops that count in memory, of a thread that runs alone.
+func TestMemoryCountsDecide(t *testing.T) {
+	countsDecide(t, memoryDecisions, slices.Concat(sums, counts, counts), " p = p->next;", 3)
+}
+
+// countsDecide requires that so many of six loops that nothing ends are found.
+func countsDecide(t *testing.T, decisions, sums []string, more string, least int) {
 	need.Tool(t, "gcc")
 	const endless = 6
 	rounds := 1 // HEDDLE_WHOLE=1: more
@@ -135,7 +187,7 @@ func TestCountsDecide(t *testing.T) {
 			if n >= endless {
 				decision = decisions[n-endless]
 			}
-			loops = append(loops, randomLoop(r, n, decision))
+			loops = append(loops, randomLoop(r, n, decision, sums, more))
 			cases = append(cases, fmt.Sprintf("case %d: loop%d(); break;", n, n))
 		}
 		source := strings.NewReplacer("LOOPS", strings.Join(loops, ""), "CASES", strings.Join(cases, " ")).Replace(loopsFrame)
@@ -154,7 +206,7 @@ func TestCountsDecide(t *testing.T) {
 						t.Logf("%s: loop %d is not known to be endless: %s", build, n, why)
 					}
 				}
-				if found < endless/2 {
+				if found < least {
 					t.Errorf("%d of %d endless loops are found", found, endless)
 				}
 			})
@@ -168,7 +220,7 @@ func endsIn(t *testing.T, prog string, loop int) string {
 	tg := start(t, prog, strconv.Itoa(loop))
 	defer tg.Close()
 	watch := &waiting.Words{}
-	const fair, states = 4, 20
+	const fair, states = 4, 40 // three periods of nine points, and more
 	o := run(t, tg, schedule.Plan{
 		Record: true, Watcher: watch, Values: true, States: true, Functions: true, FairAfter: fair, WordsFrom: 2 * fair, MaxSteps: 2*fair + states,
 	})

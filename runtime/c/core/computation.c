@@ -50,6 +50,7 @@ static bool must_yield(struct hd_thread *t) {
 // time. It does so for HD_STRETCHES_ALIVE stretches only, so the watchdog still ends an execution
 // whose thread never reaches a scheduling point.
 static void computes(struct hd_thread *t, uint64_t pc) {
+  if (HD_UNLIKELY(hd_cut_asked)) hd_cut_access(pc);
   hd_quiet_set(0);
   if (HD_UNLIKELY(__atomic_load_n(&hd_shm->cut, __ATOMIC_RELAXED) == HD_CUT_WHERE)) hd_tell_where(pc);
   t->progress.looked = t->progress.repeats = 0;

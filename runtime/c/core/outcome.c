@@ -234,6 +234,11 @@ void hd_cut(uint64_t pc, uint64_t object) {
   hd_end(HD_OUT_UNFINISHED, 0, pc, object, cut < sizeof why / sizeof *why && why[cut] ? why[cut] : "time");
 }
 
+void hd_cut_access(uint64_t pc) {
+  hd_pend(hd.cur, HD_OP_NONE, pc, 0);
+  hd_cut(pc, 0);
+}
+
 void hd_unfinished(uint64_t pc, uint64_t object) {
   if (hd_cut_asked) hd_cut(pc, object);
   hd_end(HD_OUT_UNFINISHED, 0, pc, object, "step budget");

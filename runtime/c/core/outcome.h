@@ -10,6 +10,7 @@ _Noreturn void hd_unfinished(uint64_t pc, uint64_t object); // the step budget i
 // operation.
 HD_COLD void hd_tell_where(uint64_t pc);
 _Noreturn HD_COLD void hd_cut(uint64_t pc, uint64_t object); // the controller asked to end the execution
+_Noreturn HD_COLD void hd_cut_access(uint64_t pc); // the same, in the hook of an access
 // A child process waits forever: the process'th child, forked by a thread, at pc with an operation on an object whose
 // holder it does not have (1 + its number, 0: unknown). calls is its stack.
 _Noreturn HD_COLD void hd_end_child(uint32_t process, uint32_t thread, uint16_t op, uint32_t holder, uint64_t pc, uint64_t object, const uint64_t *calls, uint32_t ncalls);

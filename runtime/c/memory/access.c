@@ -7,6 +7,7 @@
 #include "core/fiber.h"
 #include "core/injection.h"
 #include "core/modules.h"
+#include "core/outcome.h"
 #include "core/own_memory.h"
 #include "core/program_memory.h"
 #include "core/progress.h"
@@ -123,6 +124,7 @@ static uint16_t hooks(uint16_t op, uint64_t pc) {
 }
 
 static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
+  if (HD_UNLIKELY(hd_cut_asked)) hd_cut_access(pc);
   if (!hd.values && reported(t, addr, op, pc)) {
     if (HD_UNLIKELY(hd.write_open)) hd_event_passes(t, size, op);
     return;

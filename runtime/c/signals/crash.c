@@ -99,8 +99,8 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
 }
 
 // The controller asks to end the execution where it is (hd_shm.cut). In the program's code, or in a system call, it ends
-// at the interrupted instruction. In a hook it ends at the next scheduling point; the controller repeats the signal, so an
-// execution without one ends once the signal comes outside of hooks.
+// at the interrupted instruction. In a hook it ends at the next scheduling point, recorded access or end of a quiet stretch; the
+// controller repeats the signal, so an execution without any ends once the signal comes outside of hooks.
 static void on_cut(int sig, siginfo_t *info, void *context) {
   if (hd_mode == HD_ACTIVE && hd_arrival_aside(info)) return;
   if (hd_mode != HD_ACTIVE) {
