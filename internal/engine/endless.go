@@ -39,6 +39,7 @@ type continuation struct {
 	plan    schedule.Plan
 	outcome schedule.Outcome // of plan; of a hang or livelock a recording with keptTurns of each loop, and without a verdict
 	verdict waiting.Verdict
+	hides   string // of Unfinished: what keeps a thread's loop from being called endless, as "T1's loop calls arc4random"
 }
 
 // cutByWatchdog reports whether the watchdog ended an execution.
@@ -166,6 +167,15 @@ func (x *continuer) look(seed uint64, sure bool) (over bool, err error) {
 		}
 		steps *= recordedMore
 	}
+	if x.verdict.Kind != trace.Unfinished && x.header.Target == "c" {
+		what, err := x.hidden()
+		if err != nil {
+			return true, err
+		}
+		if what != "" {
+			x.hides, x.verdict.Kind = what, trace.Unfinished
+		}
+	}
 	if x.verdict.Kind == trace.Unfinished {
 		x.kind = trace.Unfinished
 		return true, nil
@@ -188,9 +198,37 @@ const (
 )
 
 // endless reports whether no thread that counts can end its loop by that.
-func (x *continuer) endless(counting []trace.ThreadID) (bool, error) {
+func (x *continuer) endless(counting []trace.ThreadID) (is bool, err error) {
+	err = x.words(func(watch *waiting.Words, code *valueflow.Code) (again bool) {
+		why := ""
+		for _, id := range counting {
+			if why = watch.Ends(id, code); why != "" {
+				break
+			}
+		}
+		is = why == ""
+		return why == waiting.NotAgain
+	})
+	return is, err
+}
+
+// hidden says what a thread that repeats itself changes that no event tells; "" for nothing, as far as is known.
+func (x *continuer) hidden() (what string, err error) {
+	err = x.words(func(watch *waiting.Words, code *valueflow.Code) (again bool) {
+		for _, w := range x.outcome.Ending.Waiters {
+			if does := watch.Hides(w.Thread, code); does != "" {
+				what = fmt.Sprintf("T%d's loop %s", w.Thread, does)
+				return false
+			}
+		}
+		return false
+	})
+	return what, err
+}
+
+// words looks at the states of the threads that repeat themselves, and at more of them as long as visit asks for that.
+func (x *continuer) words(visit func(*waiting.Words, *valueflow.Code) (again bool)) error {
 	looked := x.continuation
-	defer func() { x.continuation = looked }()
 	// Not every point is a decision, so up to so many more have passed when the threads begin to repeat themselves.
 	more := max(0, looked.outcome.Points-looked.verdict.Decisions) + len(looked.outcome.Ending.Waiters)
 	for states := countedStates; states <= countedStates*moreStates; states *= moreStates {
@@ -201,19 +239,13 @@ func (x *continuer) endless(counting []trace.ThreadID) (bool, error) {
 		q.MaxSteps = q.WordsFrom + states*max(1, ready(&looked.outcome.Ending))
 		o, err := x.target.Run(x.ctx, q)
 		if err != nil || !o.Ending.Kind.Endless() || o.Trace == nil {
-			return false, err
+			return err
 		}
-		code, why := valueflow.NewCode(o.Trace.Modules), ""
-		for _, id := range counting {
-			if why = watch.Ends(id, code); why != "" {
-				break
-			}
-		}
-		if why != waiting.NotAgain {
-			return why == "", nil
+		if !visit(watch, valueflow.NewCode(o.Trace.Modules)) {
+			return nil
 		}
 	}
-	return false, nil
+	return nil
 }
 
 // computes reports whether a thread of an execution reads memory without a scheduling point of its own.
@@ -539,6 +571,9 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 			break
 		}
 		s.aside.endless[at] = ""
+		if c.hides != "" && s.report.Unfinished == nil {
+			s.note("%s, of which heddle does not see what it changes: whether the execution ends is not known", c.hides)
+		}
 		c.outcome.Points = f.outcome.Points
 		s.unfinished(&c.outcome)
 		if s.roomy && s.report.Executions == 1 {

@@ -141,6 +141,15 @@ func (w *Words) Ends(id trace.ThreadID, code *valueflow.Code) (why string) {
 	return why
 }
 
+// Hides says what a thread that does the same again and again changes that no event tells (valueflow.Code.Hides); "" for nothing, as far as
+// is known.
+func (w *Words) Hides(id trace.ThreadID, code *valueflow.Code) string {
+	for l := range w.loops(id) {
+		return code.Hides(l)
+	}
+	return ""
+}
+
 // loops returns what a thread does again and again, as it can be seen with one period or another.
 func (w *Words) loops(id trace.ThreadID) iter.Seq[*valueflow.Loop] {
 	return func(yield func(*valueflow.Loop) bool) {

@@ -26,6 +26,8 @@ type file struct {
 	lo, hi   uint64
 	segments []segment
 	imports  map[uint64]string // by address in the global offset table
+	exports  map[string]bool   // functions
+	hooked   bool              // it was compiled with hooks, at least in part
 }
 
 type segment struct {
@@ -60,7 +62,10 @@ func (c *Code) file(module int) *file {
 				f.hi = p.Vaddr + p.Memsz
 			}
 		}
-		f.imports = maps.Collect(elffile.Imports(e))
+		f.imports, f.exports = maps.Collect(elffile.Imports(e)), exported(e)
+		for _, name := range f.imports {
+			f.hooked = f.hooked || name == hooks
+		}
 	})
 	if err != nil || info.BuildID != "" && m.BuildID != "" && !strings.EqualFold(info.BuildID, m.BuildID) {
 		return f // built again since

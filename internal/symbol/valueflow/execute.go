@@ -206,6 +206,7 @@ func (e *execution) storeAt(at value, size int, v value) {
 		e.node.wrong = "a place in the stack that is not known"
 	case at.base != e.hooked.base, at.off < e.hooked.off, at.off+int64(size) > e.hooked.off+int64(e.state.size):
 		e.node.wrong = "a write that is not seen"
+		e.node.hides = "writes to memory without a hook"
 	default:
 		e.storeSeen(v.private)
 	}
@@ -215,7 +216,7 @@ func (e *execution) storeAt(at value, size int, v value) {
 func (e *execution) on() { e.to(e.after) }
 
 func (e *execution) to(at trace.Site) {
-	if at <= e.node.at {
+	if at <= e.node.at && e.state.size != anySize {
 		e.hook(value{}, 0, Step{})
 		clear(e.known)
 	}
@@ -232,6 +233,10 @@ func (e *execution) target(r x86asm.Rel) trace.Site {
 func (e *execution) execute() {
 	if slices.ContainsFunc(e.inst.Prefix[:], func(p x86asm.Prefix) bool { return p&0xff == x86asm.PrefixLOCK }) {
 		e.node.lost = "an instruction is not known"
+		if e.hiding {
+			e.passOver()
+			e.on()
+		}
 		return
 	}
 	a, b := e.inst.Args[0], e.inst.Args[1]
@@ -264,6 +269,9 @@ func (e *execution) execute() {
 		return
 	case !e.compute(op, a, b):
 		e.node.lost = "an instruction is not known: " + op.String()
+	}
+	if e.node.lost != "" && e.hiding {
+		e.passOver()
 	}
 	e.on()
 }
@@ -547,6 +555,10 @@ func (e *execution) imported(name string, back trace.Site, on func()) {
 		e.node.lost = "a call of " + name
 		return
 	case unknown, plain:
+		if e.hiding {
+			e.unknownCall(name, back, on)
+			return
+		}
 		e.node.wrong = "a call of " + name
 		if c.effect == unknown && e.calls() {
 			e.node.lost = e.node.wrong // it may call the program's functions

@@ -37,6 +37,7 @@ type node struct {
 	queued  bool
 	wrong   string // something private decides here
 	lost    string // what comes next is not known
+	hides   string // it may change what no event tells
 	reaches bool   // the next step
 }
 
@@ -54,6 +55,9 @@ type flow struct {
 	work     []*node
 	found    map[[2]Step]bool // the steps that a path leads to
 	memory                    // of which what is there is private
+	// hiding: what the loop may change that no event tells is wanted, and not whether it may end. Then code that is not understood
+	// is passed over.
+	hiding bool
 }
 
 // starts reports whether a loop may start before an operation, which changes nothing that the thread alone knows but perhaps the register of
@@ -68,16 +72,20 @@ func starts(op trace.Op) (result, ok bool) {
 	return true, op == trace.OpYield
 }
 
+func newFlow(l *Loop, c *Code, m memory) *flow {
+	return &flow{Loop: l, code: c, contexts: map[context]*context{}, nodes: map[place]*node{}, found: map[[2]Step]bool{}, memory: m}
+}
+
 // Ends says why the loop may end because of what is private, or "" if it cannot.
 func (c *Code) Ends(l *Loop) (why string) {
-	if len(l.Frames) == 0 || l.Frames[0].SP.Region() != trace.RegionStack || l.Frames[0].SP.Offset()%8 != 0 {
+	if !l.hasStack() {
 		return "its stack is not known"
 	}
 	l.fixed = func(module int) bool { return c.file(module).fixed }
 	m := newMemory(l)
 	for {
 		before := len(m.private)
-		f := &flow{Loop: l, code: c, contexts: map[context]*context{}, nodes: map[place]*node{}, found: map[[2]Step]bool{}, memory: m}
+		f := newFlow(l, c, m)
 		if why := f.follow(); why != "" || len(m.private) == before {
 			return why
 		}
@@ -86,6 +94,14 @@ func (c *Code) Ends(l *Loop) (why string) {
 
 // follow says why the loop may end if no more memory is private than is known.
 func (f *flow) follow() (why string) {
+	if why := f.explore(); why != "" {
+		return why
+	}
+	return f.verdict()
+}
+
+// explore follows all paths, and says why it cannot.
+func (f *flow) explore() (why string) {
 	l, begins := f.Loop, false
 	for step := range l.Next {
 		if result, ok := starts(step.Op); ok && step.Site == l.Frames[0].Site {
@@ -109,18 +125,14 @@ func (f *flow) follow() (why string) {
 		n.queued = false
 		f.visit(n)
 	}
-	return f.verdict()
+	return ""
 }
 
 // verdict says why the loop may end, "" if it cannot.
 func (f *flow) verdict() string {
-	var counts []*node
 	for _, n := range f.nodes {
 		if n.lost != "" {
 			return n.lost
-		}
-		if n.reaches {
-			counts = append(counts, n)
 		}
 	}
 	for step, next := range f.Next {
@@ -130,11 +142,27 @@ func (f *flow) verdict() string {
 			}
 		}
 	}
+	for n := range f.counting {
+		if n.wrong != "" {
+			return n.wrong
+		}
+	}
+	return ""
+}
+
+// counting yields the nodes from which a path leads to a step that was seen to come next.
+func (f *flow) counting(yield func(*node) bool) {
+	var counts []*node
+	for _, n := range f.nodes {
+		if n.reaches {
+			counts = append(counts, n)
+		}
+	}
 	for len(counts) > 0 {
 		n := counts[len(counts)-1]
 		counts = counts[:len(counts)-1]
-		if n.wrong != "" {
-			return n.wrong
+		if !yield(n) {
+			return
 		}
 		for _, i := range n.ins {
 			if from := i.from; from != nil && !from.reaches {
@@ -143,7 +171,6 @@ func (f *flow) verdict() string {
 			}
 		}
 	}
-	return ""
 }
 
 func (f *flow) context(c context) *context {
@@ -210,7 +237,7 @@ func (f *flow) visit(n *node) {
 	for _, i := range n.ins[1:] {
 		s = f.merge(s, i.state, n.id)
 	}
-	n.wrong, n.lost = "", ""
+	n.wrong, n.lost, n.hides = "", "", ""
 	inst, ok := f.code.decode(n.at)
 	if !ok {
 		n.lost = fmt.Sprintf("an instruction at %x is not known", n.at.Offset())

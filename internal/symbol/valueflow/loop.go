@@ -62,6 +62,11 @@ type Range struct {
 	Size   uint32
 }
 
+// hasStack reports whether the thread's stack at the start is known.
+func (l *Loop) hasStack() bool {
+	return len(l.Frames) > 0 && l.Frames[0].SP.Region() == trace.RegionStack && l.Frames[0].SP.Offset()%8 == 0
+}
+
 // own reports whether an object is on the thread's own stack.
 func (l *Loop) own(o trace.Object) bool {
 	return o.Region() == trace.RegionStack && o.Index() == l.Frames[0].SP.Index()

@@ -84,6 +84,8 @@ out: ud2
 sum: lea (%rdi,%rdi), %rax
 	mov %rax, -16(%rsp)
 	ret
+hidden: incq count(%rip)
+	ret
 give: cmp $4, %rdi
 	je sum
 	ret
