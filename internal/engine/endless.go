@@ -572,7 +572,7 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 		}
 		s.aside.endless[at] = ""
 		if c.hides != "" && s.report.Unfinished == nil {
-			s.note("%s, of which heddle does not see what it changes: whether the execution ends is not known", c.hides)
+			s.note("%s: heddle does not see what that changes, so whether the execution ends is not known", c.hides)
 		}
 		c.outcome.Points = f.outcome.Points
 		s.unfinished(&c.outcome)
