@@ -100,7 +100,7 @@ func TestExplain(t *testing.T) {
 // checkShort: a line is short enough to be read at once, and has one sentence.
 func checkShort(t *testing.T, why *report.Explanation) {
 	t.Helper()
-	if n := utf8.RuneCountInString(why.Short); n > 134 || n == 0 && len(why.Orders) > 0 && why.Pattern != "" || strings.Contains(why.Short, "\n") {
+	if n := utf8.RuneCountInString(why.Short); n > 160 || n == 0 && len(why.Orders) > 0 && why.Pattern != "" || strings.Contains(why.Short, "\n") {
 		t.Errorf("%d characters: %q", n, why.Short)
 	}
 	t.Logf("in one line: %s", why.Short)

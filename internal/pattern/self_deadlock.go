@@ -1,6 +1,8 @@
 package pattern
 
 import (
+	"slices"
+
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -30,6 +32,9 @@ var selfDeadlock = &Pattern{
 			if x.Trace.Header.Target == "go" && since == x.last(w.Thread) {
 				continue // of Go, the lock that a thread waits for is an event, too
 			}
+			if x.Trace.Header.Target == "go" && x.mayHand(w) {
+				continue
+			}
 			fact := func(words Words) string {
 				return words.Wait(w.Thread) + ", and holds it itself since its lock" + at(words, since)
 			}
@@ -37,6 +42,13 @@ var selfDeadlock = &Pattern{
 		}
 		return nil
 	},
+}
+
+// mayHand reports whether another goroutine waits that w's may have handed its lock: any may unlock a mutex of package sync.
+func (x *Execution) mayHand(w *trace.Waiter) bool {
+	return slices.ContainsFunc(x.Trace.Ending.Waiters, func(o trace.Waiter) bool {
+		return o.Thread != w.Thread && o.Object != w.Object && o.Op != trace.OpWgWait
+	})
 }
 
 // last returns the last event of a thread, -1 for none.

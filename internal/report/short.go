@@ -11,9 +11,8 @@ import (
 	"github.com/heddle-dev/heddle/internal/pattern"
 )
 
-// mostShort is how many characters an explanation in one line takes at most: with the numbers of its events (Explanation.Line), the line
-// has about 160.
-const mostShort = 160 - len(" [events 100, 101 and 102]")
+// mostShort is how many characters an explanation in one line takes at most, without the numbers of its events.
+const mostShort = 160
 
 // detail is how much a line says.
 type detail struct {
