@@ -233,7 +233,7 @@ func (x *explainer) reverse(ctx context.Context, v *experiment.Result, o *report
 	if o.Second >= 0 && !o.Waiting && v.At(o.Second) > first {
 		second := v.At(o.Second)
 		for _, turn := range y.Turns(first, second) {
-			r, err := y.Run(ctx, y.Follow(turn.Turned))
+			r, err := y.Turn(ctx, turn, first, second)
 			if err != nil {
 				return nil, err
 			}
