@@ -14,7 +14,7 @@ import (
 )
 
 type explainCommand struct {
-	Runs   *int   `placeholder:"N" help:"Make at most N executions (otherwise 300); with --try-lock, in the search (otherwise 2,000)."`
+	Runs   *int   `placeholder:"N" help:"Make at most N executions (otherwise 600); with --try-lock, in the search (otherwise 2,000)."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the nearest execution that does not fail to FILE (otherwise to the first free one of NAME.pass.hdl, NAME.pass.2.hdl, …)."`
 	HTML   string `name:"html" placeholder:"FILE" help:"Also write a page to FILE, which a browser shows without a network: the failing execution and, beside it, the one that does not fail."`
 	timeFlag
@@ -79,7 +79,7 @@ func (c *explainCommand) Run(a *app) error {
 	if err != nil {
 		return c.overtime(ctx, a, t, err)
 	}
-	out := report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete, Cut: found.Cut}
+	out := report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete, Cut: found.Cut, Reason: found.Reason, Passed: found.Passed}
 	report.Explain(found.Base, found.Passing, names, &out)
 	out.Number(found.Base, tr)
 	if found.Passing != nil {
@@ -109,7 +109,7 @@ func (c *explainCommand) Run(a *app) error {
 		}
 	}
 	if err == nil && len(out.Orders) == 0 && out.Pattern == "" {
-		return errors.New("nothing was explained: the failure may not depend on the schedule, or on several orderings at once")
+		return errors.New("nothing was explained: " + out.Reason.Says(out.Executions, out.Passed))
 	}
 	return err
 }

@@ -87,12 +87,12 @@ func (s *search) explain(ctx context.Context) {
 	if err != nil || found.Base == nil {
 		return // the finding stands without
 	}
-	why := &report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete, Cut: found.Cut}
+	why := &report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete, Cut: found.Cut, Reason: found.Reason, Passed: found.Passed}
 	if found.Cut {
 		f.Why = why
 		return
 	}
-	if s.opts.Why.Explain(found.Base, found.Passing, why); why.Short != "" {
+	if s.opts.Why.Explain(found.Base, found.Passing, why); why.Short != "" || why.Reason != "" {
 		f.Why = why
 	}
 }

@@ -48,7 +48,7 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 	}
 	var lines []string
 	if len(e.Orders) == 0 {
-		lines = append(lines, "No single ordering of two events was found whose turning makes the failure vanish.")
+		lines = append(lines, x.unexplained(e))
 		if p, ok := x.wrongWakeUp(); ok {
 			e.Pattern, e.Short = p.name, x.short(p, nil)
 			lines = append(lines, p.sentence)
@@ -114,6 +114,9 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 			lines = append(lines, fmt.Sprintf("The execution ends as T%d accesses memory after %s.", t.Ending.Thread, x.event(freed)))
 			steps = append(steps, freed)
 		}
+		if o.Together && len(e.Orders) > 1 {
+			turned = x.together(e)
+		}
 		lines = append(lines, turned)
 		if o.KeptFailed < o.Kept {
 			lines = append(lines, "It needs something else, too.")
@@ -146,6 +149,9 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 		}
 		if !late {
 			e.Short = strings.Replace(x.short(p, o), "does not fail", doesNotFail(o), 1)
+			if o.Together && len(e.Orders) > 1 {
+				e.Short = x.shortTogether(e)
+			}
 			if o.Doubtful() {
 				e.Short = "perhaps " + e.Short
 			}
