@@ -14,6 +14,8 @@ import (
 const (
 	// mostShared is how many memory instructions SharedSites returns at most.
 	mostShared = 64
+	// mostThreads is how many other threads' events Extents looks at for one.
+	mostThreads = 16
 	// mostSame is how many pairs of the same two instructions are worth turning.
 	mostSame = 4
 )
@@ -259,7 +261,7 @@ func extents(t *trace.Trace, n int, at func(int) int) (out [][2]int) {
 		if object == 0 || ev.Flags&trace.FlagNoDecision != 0 || object.Region() == trace.RegionStack {
 			continue
 		}
-		for _, th := range threads[object] {
+		for _, th := range threads[object][max(0, len(threads[object])-mostThreads):] {
 			other := met[of{object, th}]
 			if th == ev.Thread || other.n < 2 || readsOnly(ev) && !other.writes {
 				continue
