@@ -17,7 +17,7 @@ type suspect struct {
 	with    *pairOf      // that has to be turned together with pair; nil for none
 }
 
-// turned returns the pairs of an origin on which the failure depends alone: those with a control, if there are some, and of those that
+// turned returns the pairs of an origin on which the failure depends alone: those with a control, if any has one, and of those that
 // turn one another, the ones that turn least.
 func (x *explainer) turned(origin report.Origin) (out []*suspect) {
 	var critical []*pairOf
@@ -107,14 +107,14 @@ func (x *explainer) named(c *suspect) int {
 	case report.Unserializable:
 		return 1
 	case report.CheckThenAct:
-		if x.stuck() { // who waits in a loop looks again after each wait
+		if x.stuck() { // a thread that waits in a loop looks again after each wait
 			return 1
 		}
 	}
 	return 0
 }
 
-// nearest returns the event of a suspect that is nearest to the failure: that of a thread which failed or waits, if there is one.
+// nearest returns the event of a suspect that is nearest to the failure: that of a thread which failed or waits, if any.
 func (x *explainer) nearest(c *suspect) int {
 	end := &x.Base.Ending
 	at := -1
@@ -159,7 +159,7 @@ func (x *explainer) settle(ctx context.Context, c *suspect) (bool, error) {
 	return false, nil
 }
 
-// conclude lists the orderings that are confirmed, or if none is, the least doubtful one, and otherwise says why there is none.
+// conclude lists the orderings that are confirmed, or if none is, the least doubtful one, and otherwise says why none is named.
 func (x *explainer) conclude(ctx context.Context) error {
 	list := x.confirmed
 	if len(list) == 0 && len(x.doubtful) > 0 {
