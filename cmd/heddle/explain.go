@@ -16,7 +16,7 @@ import (
 )
 
 type explainCommand struct {
-	Runs   *int   `placeholder:"N" help:"Make at most N executions (otherwise 300); with --try-lock, in the search (otherwise 2,000)."`
+	Runs   *int   `placeholder:"N" help:"Make at most N executions (otherwise 600); with --try-lock, in the search (otherwise 2,000)."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the nearest execution that does not fail to FILE (otherwise to the first free one of NAME.pass.hdl, NAME.pass.2.hdl, …)."`
 	Again  bool   `help:"Make the executions again, even if the trace has an explanation."`
 	HTML   string `name:"html" placeholder:"FILE" help:"Also write a page to FILE, which a browser shows without a network: the failing execution and, beside it, the one that does not fail."`
@@ -150,7 +150,7 @@ func (c *explainCommand) finish(a *app, tr *trace.Trace, cause *engine.Cause) er
 		}
 	}
 	if err == nil && len(out.Orders) == 0 && out.Pattern == "" {
-		return errors.New("nothing was explained: the failure may not depend on the schedule, or on several orderings at once")
+		return errors.New("nothing was explained: " + out.Reason.Says(out.Executions, out.Passed))
 	}
 	return err
 }

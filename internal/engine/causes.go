@@ -14,59 +14,34 @@ import (
 
 const (
 	// confirmSchedules is how many schedules that differ outside an ordering it is tried in, in each direction.
-	confirmSchedules = 12
+	confirmSchedules = 20
 	// confirmTries is how many executions may be made to find them.
-	confirmTries = 40
+	confirmTries = 60
 	// confirmShift is how far a context switch is moved for that.
 	confirmShift = 3
+	// confirmEvents bounds the memory for the recordings of these schedules.
+	confirmEvents = 4_000_000
 )
-
-// confirm tries the critical orderings in schedules near the base that differ in something else, and drops those with which
-// executions fail as the base does although the two came the other way round: all of these if others are confirmed, and otherwise those with
-// which each such execution does.
-func (x *explainer) confirm(ctx context.Context) error {
-	if len(x.critical.Orders) == 0 {
-		return nil
-	}
-	near, err := x.near(ctx)
-	if err != nil {
-		return unlessLimit(err)
-	}
-	var kept []report.Order
-	passing := map[[2]int]*trace.Trace{} // that turn an ordering
-	for i, o := range x.critical.Orders {
-		turned, err := x.confirmOrder(ctx, &o, near)
-		if unlessLimit(err) != nil {
-			return err
-		}
-		if i > 0 {
-			passing[[2]int{o.First, o.Second}] = turned
-		}
-		if o.Failed < o.Executions {
-			kept = append(kept, o)
-		}
-	}
-	if slices.ContainsFunc(kept, confirmed) {
-		kept = slices.DeleteFunc(kept, func(o report.Order) bool { return !confirmed(o) })
-	}
-	if x.critical.Orders = kept; len(kept) == 0 {
-		x.critical.Passing = nil
-	} else if t := passing[[2]int{kept[0].First, kept[0].Second}]; t != nil {
-		x.critical.Passing = t
-	}
-	return nil
-}
-
-// confirmed reports whether no execution fails with an ordering's events the other way round.
-func confirmed(o report.Order) bool { return o.Failed == 0 }
 
 // near executes schedules that differ from the base's in the place of one context switch, each once, and returns those
 // that fail as the base does or do not fail. The first is the base.
-func (x *explainer) near(ctx context.Context) (out []*experiment.Result, err error) {
+func (x *explainer) near(ctx context.Context) ([]*experiment.Result, error) {
+	if x.nearby != nil {
+		return x.nearby, nil
+	}
+	out, err := x.vary(ctx)
+	if err == nil {
+		x.nearby = out
+	}
+	return out, err
+}
+
+func (x *explainer) vary(ctx context.Context) (out []*experiment.Result, err error) {
+	most := min(confirmSchedules, 1+confirmEvents/len(x.Base.Events))
 	scripts := []func() []schedule.Step{func() []schedule.Step { return experiment.Steps(x.Base.Events) }}
 	seen := map[uint64]bool{}
 	varied := 0 // of out, those whose neighbours are among the scripts
-	for try := 0; try < confirmTries && len(out) < confirmSchedules; try++ {
+	for try := 0; try < confirmTries && len(out) < most; try++ {
 		for len(scripts) == 0 && varied < len(out) {
 			if v := out[varied]; v.Verdict == experiment.Same {
 				scripts = spread(x.On(v.Trace, x.Plan).Shifted(confirmShift))
@@ -115,11 +90,10 @@ func orderOf(t *trace.Trace) uint64 {
 	return h.Sum64()
 }
 
-// confirmOrder counts for an ordering how many of the schedules near the base that have it fail, and how many of those that
+// confirm counts for a suspect how many of the schedules near the base that have it fail, and how many of those that
 // differ from one of these in turning it. Schedules that turn another pair which may matter, too, count as neither. A turned schedule
-// that fails counts only if it turns no more other pairs than each that passes: the failure may come about in another way. It returns
-// the first execution with the two turned that does not fail, nil for none.
-func (x *explainer) confirmOrder(ctx context.Context, o *report.Order, near []*experiment.Result) (passing *trace.Trace, err error) {
+// that fails counts only if it turns no more other pairs than each that passes: the failure may come about in another way.
+func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.Result) (err error) {
 	seen := map[uint64]bool{}
 	passed, fewest := 0, 0 // the fewest pairs that a turned schedule which passed turned
 	var failed []int
@@ -133,46 +107,42 @@ func (x *explainer) confirmOrder(ctx context.Context, o *report.Order, near []*e
 			failed = append(failed, turned)
 			return
 		}
-		if passed++; passed == 1 {
-			passing = r.Trace
-		}
-		if passed == 1 || turned < fewest {
+		if passed++; passed == 1 || turned < fewest {
 			fewest = turned
 		}
 	}
-	defer func() {
-		for _, turned := range failed {
-			if passed == 0 || turned <= fewest {
-				o.Failed++
-			}
-		}
-		if passed+o.Failed > 0 { // otherwise what was tried before is all that is known
-			o.Executions = passed + o.Failed
-		}
-	}()
+	how := new(reversal)
 	for _, v := range near {
-		first := v.At(o.First)
-		if first < 0 || x.turnsAnother(v, o) {
+		first := v.At(c.First)
+		if first < 0 || x.turnsAnother(v, c) {
 			continue
 		}
-		if !x.keeps(v, o, first) {
+		if !x.keeps(v, c, first) {
 			without(near[0], v) // the base
 			continue
 		}
-		o.Kept++
+		c.Kept++
 		if v.Verdict != experiment.Same {
 			continue
 		}
-		o.KeptFailed++
-		r, err := x.reverse(ctx, v, o, first)
+		c.KeptFailed++
+		r, err := x.reverse(ctx, v, c, first, how)
 		if err != nil {
-			return passing, err
+			return err
 		}
 		if r != nil {
 			without(v, r)
 		}
 	}
-	return passing, nil
+	for _, turned := range failed {
+		if passed == 0 || turned <= fewest {
+			c.Failed++
+		}
+	}
+	if passed+c.Failed > 0 { // otherwise what was tried before is all that is known
+		c.Executions = passed + c.Failed
+	}
+	return nil
 }
 
 // turnedBetween returns how many dependent pairs of events one execution has and another does not have in that order.
@@ -188,13 +158,16 @@ func (x *explainer) turnedBetween(one, two *trace.Trace) (n int) {
 }
 
 // keeps reports whether an execution has the events of an ordering in their order. first is its first one.
-func (x *explainer) keeps(v *experiment.Result, o *report.Order, first int) bool {
+func (x *explainer) keeps(v *experiment.Result, o *suspect, first int) bool {
 	if o.Second < 0 {
-		other := experiment.Match(x.critical.Passing, v.Trace).Of(o.InPassing)
+		other := experiment.Match(o.passing, v.Trace).Of(o.InPassing)
 		return other < 0 || first < other
 	}
 	if o.Waiting {
 		return true
+	}
+	if o.with != nil && v.Turned(o.with.first, o.with.second) {
+		return false
 	}
 	second := v.At(o.Second)
 	return second < 0 || first < second
@@ -202,7 +175,7 @@ func (x *explainer) keeps(v *experiment.Result, o *report.Order, first int) bool
 
 // turnsAnother reports whether an execution turned a pair other than an ordering that the failure may depend on, too: a critical one, or
 // one that concerns an object of the ordering.
-func (x *explainer) turnsAnother(v *experiment.Result, o *report.Order) bool {
+func (x *explainer) turnsAnother(v *experiment.Result, o *suspect) bool {
 	objects := map[trace.Object]bool{}
 	add := func(ev *trace.Event) { objects[ev.Object], objects[ops.Acquires(ev)] = true, true }
 	add(&x.Base.Events[o.First])
@@ -216,7 +189,7 @@ func (x *explainer) turnsAnother(v *experiment.Result, o *report.Order) bool {
 	}
 	for k := range x.pairs {
 		p := &x.pairs[k]
-		if p.waiter != nil || p.first == o.First && p.second == o.Second || !v.Turned(p.first, p.second) {
+		if p.waiter != nil || p.first == o.First && p.second == o.Second || p == o.with || !v.Turned(p.first, p.second) {
 			continue
 		}
 		if p.Passed > 0 && p.Failed == 0 || concerns(p.first) && concerns(p.second) {
@@ -226,34 +199,70 @@ func (x *explainer) turnsAnother(v *experiment.Result, o *report.Order) bool {
 	return false
 }
 
+// reversal is how an ordering was turned last: that way is tried first.
+type reversal struct {
+	turn int  // of Turns
+	hold bool // instead
+}
+
 // reverse executes a schedule that has an ordering with the two the other way round, and the rest as closely as possible; nil if that
 // could not be done.
-func (x *explainer) reverse(ctx context.Context, v *experiment.Result, o *report.Order, first int) (*experiment.Result, error) {
+func (x *explainer) reverse(ctx context.Context, v *experiment.Result, c *suspect, first int, how *reversal) (*experiment.Result, error) {
 	y := x.On(v.Trace, x.Plan)
-	if o.Second >= 0 && !o.Waiting && v.At(o.Second) > first {
-		second := v.At(o.Second)
-		for _, turn := range y.Turns(first, second) {
-			r, err := y.Run(ctx, y.Follow(turn.Turned))
+	turn := func() (*experiment.Result, error) {
+		if c.Second < 0 || c.Waiting || v.At(c.Second) <= first {
+			return nil, nil
+		}
+		second := v.At(c.Second)
+		turns := y.Turns(first, second)
+		for n := range turns {
+			k := (how.turn + n) % len(turns)
+			r, err := y.Turn(ctx, turns[k], first, second)
 			if err != nil {
 				return nil, err
 			}
 			if r.Turned(first, second) && r.At(first) >= 0 {
+				how.turn = k
 				return r, nil
 			}
 		}
+		return nil, nil
 	}
+	if c.with != nil {
+		return x.turnBoth(ctx, v.Trace, c.pair, c.with)
+	}
+	hold := func() (*experiment.Result, error) { return x.holdUntil(ctx, y, c, first) }
+	ways := []func() (*experiment.Result, error){turn, hold}
+	if how.hold {
+		slices.Reverse(ways)
+	}
+	for n, way := range ways {
+		r, err := way()
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			how.hold = how.hold != (n == 1)
+			return r, nil
+		}
+	}
+	return nil, nil
+}
+
+// holdUntil lets the first of an ordering wait until the second has happened.
+func (x *explainer) holdUntil(ctx context.Context, y *experiment.Experiment, c *suspect, first int) (*experiment.Result, error) {
 	var until trace.Site
 	switch {
-	case o.Waiting:
-		until = x.waiterAt(o)
-	case o.Second >= 0:
-		until = x.Base.Events[o.Second].Site
+	case c.Waiting:
+		until = x.waiterAt(&c.Order)
+	case c.Second >= 0:
+		until = x.Base.Events[c.Second].Site
 	default:
-		until = x.critical.Passing.Events[o.InPassing].Site
+		until = c.passing.Events[c.InPassing].Site
 	}
 	for _, until := range []trace.Site{until, 0} { // it may be there more than once
-		plan := y.Reordered(experiment.Before(v.Trace, first), v.Trace.Events[first].Site)
-		plan.Holds = holding(v.Trace, first, until)
+		plan := y.Reordered(experiment.Before(y.Base, first), y.Base.Events[first].Site)
+		plan.Holds = holding(y.Base, first, until)
 		r, err := y.Run(ctx, plan)
 		if err != nil {
 			return nil, err
@@ -261,17 +270,17 @@ func (x *explainer) reverse(ctx context.Context, v *experiment.Result, o *report
 		if r.Trace == nil {
 			continue
 		}
-		if o.Waiting {
+		if c.Waiting {
 			if r.Passed() {
 				return r, nil
 			}
 			continue
 		}
 		second := -1
-		if o.Second < 0 {
-			second = experiment.Match(x.critical.Passing, r.Trace).Of(o.InPassing)
+		if c.Second < 0 {
+			second = experiment.Match(c.passing, r.Trace).Of(c.InPassing)
 		} else {
-			second = experiment.Match(x.Base, r.Trace).Of(o.Second)
+			second = experiment.Match(x.Base, r.Trace).Of(c.Second)
 		}
 		if own := r.At(first); second >= 0 && (own < 0 || second < own) {
 			return r, nil

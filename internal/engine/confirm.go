@@ -81,7 +81,7 @@ func (s *search) explain(ctx context.Context) {
 	}
 	cause, err := FindCause(ctx, s.target, t, ExplainOptions{Time: whyTime, ExpectStatus: s.report.ExpectStatus, Names: s.opts.Why})
 	if ctx.Err() != nil {
-		f.Why = &report.Explanation{Cut: true}
+		f.Why = &report.Explanation{Cut: true, Reason: report.OutOfTime}
 		return
 	}
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *search) explain(ctx context.Context) {
 	}
 	why := &cause.Explanation
 	if why.Cut {
-		f.Why = &report.Explanation{Executions: why.Executions, Cut: true}
+		f.Why = &report.Explanation{Executions: why.Executions, Cut: true, Reason: report.OutOfTime}
 		return
 	}
 	if why.Line != "" {

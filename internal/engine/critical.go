@@ -29,7 +29,7 @@ type ExplainOptions struct {
 }
 
 const (
-	explainRuns = 300
+	explainRuns = 600
 	// explainSame is how many executions of one instruction are delayed, each in its turn.
 	explainSame = 4
 	// explainDelays is how many instructions a thread that failed is delayed before.
@@ -53,6 +53,9 @@ type Critical struct {
 	Complete   bool
 	// Cut says that the limits ended the work: with more of them, another ordering might be found.
 	Cut bool
+	// Reason says why Orders is empty, or its first says little. Passed of the executions did not fail.
+	Reason report.Unexplained
+	Passed int
 }
 
 // Explain looks for the orderings of two events of different threads on which a failure depends. It repeats
@@ -90,23 +93,26 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 	if err := x.explain(ctx); err != nil {
 		return nil, err
 	}
-	if err := x.confirm(ctx); err != nil {
+	if err := x.conclude(ctx); err != nil {
 		return nil, err
 	}
-	x.critical.Base, x.critical.Executions, x.critical.Complete = x.Base, x.Executions(), x.Complete() && !x.omitted
-	x.critical.Cut = !x.Complete()
 	return &x.critical, nil
 }
 
-// explain looks for critical orders until there are some: first among what the program's own code does, then among the rest.
+// explain looks for critical orders until one is confirmed: first among what the program's own code does, then among the rest.
 func (x *explainer) explain(ctx context.Context) error {
-	for origin := report.OwnEvent; origin <= report.LibraryEvent && len(x.critical.Orders) == 0; origin++ {
+	for origin := report.OwnEvent; origin <= report.LibraryEvent && len(x.confirmed) == 0; origin++ {
 		if err := x.explainBy(ctx, origin); err != nil {
 			return err
 		}
 	}
-	if len(x.critical.Orders) == 0 { // with a thread created so late, it hardly runs at the same time as others
-		return x.delay(ctx, func(e int) bool { return ops.Does(x.Base.Events[e].Op) == ops.Create }, 1, explainDelays, 0)
+	if len(x.confirmed) == 0 {
+		if err := unlessLimit(x.turnTogether(ctx)); err != nil {
+			return err
+		}
+	}
+	if len(x.confirmed) == 0 { // with a thread created so late, it hardly runs at the same time as others
+		return x.delay(ctx, func(e int) bool { return ops.Does(x.Base.Events[e].Op) == ops.Create }, 1, explainDelays, 0, x.settle)
 	}
 	return nil
 }
@@ -124,32 +130,43 @@ func (x *explainer) explainBy(ctx context.Context, origin report.Origin) error {
 			return threads(ev.Thread) && ops.Does(ev.Op) != ops.Create && x.Origin(x.Base, e) == origin
 		}
 	}
+	var early []*suspect
 	if !x.stuck() { // the accesses nearest to the failure come first
-		if err := x.delay(ctx, by(func(th trace.ThreadID) bool { return th == end.Thread }), 1, explainNear, 0); err != nil {
-			return err
+		first := func(_ context.Context, c *suspect) (bool, error) {
+			if c.Controlled { // otherwise it is found again if nothing else is
+				early = append(early, c)
+			}
+			return true, nil
 		}
-		if !slices.ContainsFunc(x.critical.Orders, func(o report.Order) bool { return o.Controlled }) {
-			x.critical.Orders, x.critical.Passing = nil, nil // it is found again if nothing else is
+		if err := x.delay(ctx, by(func(th trace.ThreadID) bool { return th == end.Thread }), 1, explainNear, 0, first); err != nil {
+			return err
 		}
 	}
 	if err := unlessLimit(x.turnAll(ctx, origin)); err != nil {
 		return err
 	}
-	x.finish()
-	for nth := 1; nth <= explainSame && len(x.critical.Orders) == 0; nth++ {
+	for _, c := range x.ranked(early, x.turned(origin)) {
+		if len(x.confirmed) >= explainOrders {
+			break
+		}
+		if _, err := x.settle(ctx, c); err != nil {
+			return unlessLimit(err)
+		}
+	}
+	for nth := 1; nth <= explainSame && len(x.confirmed) == 0; nth++ {
 		// An event of a thread that failed or waits, unless one of another thread is nearer to the failure.
 		for _, mine := range []bool{true, false} {
-			found := x.critical
+			found := x.confirmed
 			after := 0
-			if len(found.Orders) > 0 {
-				after = found.Orders[0].First
+			if len(found) > 0 {
+				after = found[0].First
 			}
-			x.critical = Critical{}
-			if err := x.delay(ctx, by(func(th trace.ThreadID) bool { return failed[th] == mine }), nth, explainDelays, after); err != nil {
+			x.confirmed = nil
+			if err := x.delay(ctx, by(func(th trace.ThreadID) bool { return failed[th] == mine }), nth, explainDelays, after, x.settle); err != nil {
 				return err
 			}
-			if len(x.critical.Orders) == 0 {
-				x.critical = found
+			if len(x.confirmed) == 0 {
+				x.confirmed = found
 			}
 		}
 	}
@@ -170,6 +187,10 @@ type explainer struct {
 	critical Critical
 	names    *report.Running // may be nil
 	omitted  bool            // a bound other than the experiment's left orderings out
+
+	nearby    []*experiment.Result // of near, nil until needed
+	confirmed []*suspect           // the most telling first
+	doubtful  []*suspect           // with some of the two turned, executions fail all the same
 }
 
 // pairOf is a pair of dependent events of the base, in their order, and what turning it showed.
@@ -297,7 +318,9 @@ func (x *explainer) turnAll(ctx context.Context, origin report.Origin) (err erro
 // what they can before it continues. If then the execution does not fail, the thread was too early. Of each instruction
 // of a thread, only the nth execution from the end on is delayed. A wait for a counter cannot be too early. The last such event counts, and of the events of others
 // meanwhile the first that depends on it and suffices. Only events behind event after are delayed.
-func (x *explainer) delay(ctx context.Context, of func(event int) bool, nth, most, after int) error {
+//
+// It hands each such ordering to accept until that returns true.
+func (x *explainer) delay(ctx context.Context, of func(event int) bool, nth, most, after int, accept func(context.Context, *suspect) (bool, error)) error {
 	base := x.Base
 	type place struct {
 		thread trace.ThreadID
@@ -342,20 +365,39 @@ func (x *explainer) delay(ctx context.Context, of func(event int) bool, nth, mos
 			others = append(others, other)
 		}
 		slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(x.Origin(r.Trace, a), x.Origin(r.Trace, b)) })
-		for _, other := range others[:min(len(others), explainOthers)] {
-			found, err := x.tooEarly(ctx, e, r, own, acquisition(r.Trace, other, len(before)))
-			if err != nil || found {
-				return unlessLimit(err)
+		var found *suspect
+		for _, other := range slices.Concat(x.awaited(r, len(before), own), others)[:min(len(others), explainOthers)] {
+			if found, err = x.tooEarly(ctx, e, r, own, acquisition(r.Trace, other, len(before))); err != nil || found != nil {
+				break
 			}
 		}
-		if ev.Op.IsAccess() {
-			continue // it depends on nothing that the delay let happen: what follows it does
+		if err == nil && found == nil && !ev.Op.IsAccess() { // what an access depends on follows it
+			found, err = x.narrow(ctx, e, r, len(before), own)
 		}
-		if found, err := x.narrow(ctx, e, r, len(before), own); err != nil || found {
+		if err != nil {
+			return unlessLimit(err)
+		}
+		if found == nil {
+			continue
+		}
+		if done, err := accept(ctx, found); err != nil || done {
 			return unlessLimit(err)
 		}
 	}
 	return nil
+}
+
+// awaited returns what threads that wait when the base ends do meanwhile in an execution that delays an event from event from to event to.
+func (x *explainer) awaited(r *experiment.Result, from, to int) (out []int) {
+	for i := from; i < to; i++ {
+		ev := &r.Trace.Events[i]
+		if ev.Flags&trace.FlagNoDecision == 0 && slices.ContainsFunc(x.Base.Ending.Waiters, func(w trace.Waiter) bool {
+			return w.Thread == ev.Thread && w.Site == ev.Site && w.Op == ev.Op && ops.Of(w.Op).Of == ops.Channel
+		}) {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // counts reports whether an event counts what the failing operation, event e, counts below zero.
@@ -442,43 +484,41 @@ func (x *explainer) delayed(ctx context.Context, in *experiment.Result, first, a
 
 // tooEarly executes what happened in an execution that delayed event e of the base up to event other of another
 // thread, and then e, which is event at there: it must not fail. If the same without other fails, other alone decides.
-func (x *explainer) tooEarly(ctx context.Context, e int, in *experiment.Result, at, other int) (bool, error) {
+func (x *explainer) tooEarly(ctx context.Context, e int, in *experiment.Result, at, other int) (*suspect, error) {
 	if !x.Room(2) {
-		return false, nil
+		return nil, nil
 	}
 	r, err := x.delayed(ctx, in, other+1, at)
 	if err != nil || r.Trace == nil || r.Verdict != experiment.Passes {
-		return false, err
+		return nil, err
 	}
 	second := r.At(other)
 	if own := experiment.Match(x.Base, r.Trace).Of(e); second < 0 || own >= 0 && own < second {
-		return false, nil
+		return nil, nil
 	}
 	control, err := x.delayed(ctx, in, other, at)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	x.critical.Passing = r.Trace
 	found := report.Order{First: e, Second: -1, InPassing: second, Controlled: control.Verdict == experiment.Same, Executions: 1}
 	if later := experiment.Match(in.Trace, x.Base).Of(other); later > e {
 		found.Second, found.InPassing = later, 0
 	}
-	x.critical.Orders = []report.Order{found}
-	return true, nil
+	return &suspect{Order: found, passing: r.Trace}, nil
 }
 
 // narrow looks for what event e, which is event at of an execution that delayed it from event from on and did not fail, came too early
 // for, if no object tells: the first event of others by which the failure is gone, and without which it comes again.
-func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, from, at int) (bool, error) {
+func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, from, at int) (*suspect, error) {
 	fails, passes := from, at // with so many events before it
 	for passes-fails > 1 {
 		if !x.Room(3) {
-			return false, nil
+			return nil, nil
 		}
 		mid := (fails + passes) / 2
 		r, err := x.delayed(ctx, in, mid, at)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		switch {
 		case r.Trace != nil && r.Verdict == experiment.Passes:
@@ -486,11 +526,11 @@ func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, fr
 		case r.Verdict == experiment.Same, r.Verdict == experiment.Other:
 			fails = mid
 		default:
-			return false, nil
+			return nil, nil
 		}
 	}
 	if passes <= from || in.Trace.Events[passes-1].Thread == x.Base.Events[e].Thread {
-		return false, nil
+		return nil, nil
 	}
 	other := operation(in.Trace, passes-1)
 	if th := in.Trace.Events[other].Thread; auxiliary(in.Trace.Events[other].Op) {
@@ -522,67 +562,4 @@ func depends(a, b *trace.Event) bool {
 		return race.Overlap(a, b)
 	}
 	return a.Object == b.Object
-}
-
-// misuse reports whether turning a pair shows how a program misused an operation.
-func (x *explainer) misuse(p *pairOf) bool {
-	return x.names.Misuses(x.Base, p.Passing, &report.Order{First: p.first, Second: p.second, Waiting: p.waiter != nil})
-}
-
-// finish selects the critical orderings: those that the failure depends on alone, if there are some.
-func (x *explainer) finish() {
-	var critical []*pairOf
-	for k := range x.pairs {
-		if p := &x.pairs[k]; p.Passed > 0 && p.Failed == 0 {
-			critical = append(critical, p)
-		}
-	}
-	if slices.ContainsFunc(critical, func(p *pairOf) bool { return p.Controlled }) {
-		critical = slices.DeleteFunc(critical, func(p *pairOf) bool { return !p.Controlled && p.waiter == nil })
-	}
-	smallest := slices.DeleteFunc(slices.Clone(critical), func(p *pairOf) bool {
-		return slices.ContainsFunc(critical, func(q *pairOf) bool { return q.Narrower(&p.Trial) })
-	})
-	stuck := x.stuck()
-	lost := map[*pairOf]bool{} // of these, the wake-up that a thread waits for
-	for _, p := range critical {
-		if p.waiter == nil && report.LosesWakeUp(x.Base, p.first, p.second) {
-			lost[p] = true
-			if !slices.Contains(smallest, p) {
-				smallest = append(smallest, p)
-			}
-		}
-	}
-	slices.SortStableFunc(smallest, func(p, q *pairOf) int {
-		if lost[p] != lost[q] {
-			if lost[q] {
-				return 1
-			}
-			return -1
-		}
-		if !stuck && (p.waiter != nil) != (q.waiter != nil) { // what somebody still waits for has not failed
-			if p.waiter != nil {
-				return 1
-			}
-			return -1
-		}
-		return len(p.Turned) - len(q.Turned)
-	})
-	type places struct{ a, b trace.Site }
-	early := len(x.critical.Orders)
-	listed := map[places]bool{} // the same two instructions, later in the execution, add nothing
-	for _, p := range smallest {
-		k := places{x.Base.Events[p.first].Site, x.Base.Events[p.second].Site}
-		if listed[k] || len(x.critical.Orders) >= explainOrders || slices.ContainsFunc(x.critical.Orders, func(o report.Order) bool { return o.First == p.first && o.Second == p.second }) {
-			continue
-		}
-		listed[k] = true
-		if x.names != nil && early == 1 && len(x.critical.Orders) == 1 && x.misuse(p) && !x.names.Misuses(x.Base, x.critical.Passing, &x.critical.Orders[0]) {
-			x.critical.Orders, x.critical.Passing = nil, nil // what delaying the failing thread shows follows from the misuse
-		}
-		x.critical.Orders = append(x.critical.Orders, report.Order{First: p.first, Second: p.second, Waiting: p.waiter != nil, Controlled: p.Controlled, Executions: p.Passed})
-		if x.critical.Passing == nil {
-			x.critical.Passing = p.Passing
-		}
-	}
 }

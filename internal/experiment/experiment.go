@@ -92,6 +92,8 @@ type Experiment struct {
 // account is shared by experiments that were derived from one another.
 type account struct {
 	executions int
+	verdicts   [Other + 1]int
+	external   bool
 	deadline   time.Time // zero for none
 	refused    bool
 }
@@ -173,6 +175,12 @@ func (x *Experiment) Room(n int) bool {
 // Executions returns how many have been made.
 func (x *Experiment) Executions() int { return x.account.executions }
 
+// Verdicts returns how many of the executions had a verdict.
+func (x *Experiment) Verdicts(v Verdict) int { return x.account.verdicts[v] }
+
+// External reports whether an execution waited for something that heddle does not control.
+func (x *Experiment) External() bool { return x.account.external }
+
 // Complete reports whether the limits have refused nothing.
 func (x *Experiment) Complete() bool { return !x.account.refused }
 
@@ -193,6 +201,8 @@ func (x *Experiment) execute(ctx context.Context, p schedule.Plan) (*Result, err
 	}
 	r := &Result{Outcome: o, Plan: p, Races: Races(p, &o), base: x.events}
 	r.Verdict = x.judge(&o.Ending)
+	x.account.verdicts[r.Verdict]++
+	x.account.external = x.account.external || o.External
 	if t := o.Trace; t != nil {
 		t.Header.Points, t.Header.ExpectStatus = p.Sites(), p.ExpectStatus
 		if x.setting.Recorded != nil {

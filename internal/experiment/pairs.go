@@ -14,6 +14,8 @@ import (
 const (
 	// mostShared is how many memory instructions SharedSites returns at most.
 	mostShared = 64
+	// mostThreads is how many other threads' events Extents looks at for one.
+	mostThreads = 16
 	// mostSame is how many pairs of the same two instructions are worth turning.
 	mostSame = 4
 )
@@ -224,20 +226,34 @@ func Broken(t *trace.Trace) (out [][2]int) {
 	return out
 }
 
-// Extents returns pairs of an event and the last one of another thread that depends on it, where that thread has several: turning
-// neighbours moves only one of them. Acquisitions stand for their critical sections. The nearest to the failure come first.
+// Extents returns pairs of an event and the last, or the first, one of another thread that depends on it, where that thread has several:
+// turning neighbours moves only one of them. Acquisitions stand for their critical sections. The nearest to the failure come first.
 func Extents(t *trace.Trace) (out [][2]int) {
+	n := len(t.Events)
+	out = extents(t, n, func(i int) int { return n - 1 - i })
+	out = append(out, extents(t, n, func(i int) int { return i })...)
+	slices.SortStableFunc(out, func(a, b [2]int) int { return cmp.Compare(b[1], a[1]) })
+	return out
+}
+
+// extents looks at n events, the ith of which is at(i). It returns pairs of an event and the one of another thread that depends on it and
+// is the farthest of several before it, in that order.
+func extents(t *trace.Trace, n int, at func(int) int) (out [][2]int) {
 	type of struct {
 		object trace.Object
 		thread trace.ThreadID
 	}
-	later := map[of][]int{} // events behind the one that is looked at, the last first
-	writes := map[of]bool{} // one of them does more than read
+	type theirs struct {
+		farthest, n int
+		writes      bool // one of them does more than read
+	}
+	met := map[of]*theirs{} // before the event that is looked at
 	threads := map[trace.Object][]trace.ThreadID{}
-	seen := places{}
-	for i, ev := range slices.Backward(t.Events) {
+	for i := range n {
+		e := at(i)
+		ev := &t.Events[e]
 		object, kind := ev.Object, ops.Of(ev.Op)
-		if lock := ops.Acquires(&ev); lock != 0 {
+		if lock := ops.Acquires(ev); lock != 0 {
 			object = lock
 		} else if kind.Of != ops.Memory {
 			continue
@@ -245,24 +261,26 @@ func Extents(t *trace.Trace) (out [][2]int) {
 		if object == 0 || ev.Flags&trace.FlagNoDecision != 0 || object.Region() == trace.RegionStack {
 			continue
 		}
-		for _, th := range threads[object] {
-			k := of{object, th}
-			theirs := later[k]
-			if th == ev.Thread || len(theirs) < 2 || readsOnly(&ev) && !writes[k] {
+		for _, th := range threads[object][max(0, len(threads[object])-mostThreads):] {
+			other := met[of{object, th}]
+			if th == ev.Thread || other.n < 2 || readsOnly(ev) && !other.writes {
 				continue
 			}
-			if p := [2]int{i, theirs[0]}; seen.few(t, p) && len(out) < mostShared {
-				out = append(out, p)
-			}
+			out = append(out, [2]int{min(e, other.farthest), max(e, other.farthest)})
 		}
-		k := of{object, ev.Thread}
-		if later[k] == nil {
+		own := met[of{object, ev.Thread}]
+		if own == nil {
+			own = &theirs{farthest: e}
+			met[of{object, ev.Thread}] = own
 			threads[object] = append(threads[object], ev.Thread)
 		}
-		later[k] = append(later[k], i)
-		writes[k] = writes[k] || !readsOnly(&ev)
+		own.n++
+		own.writes = own.writes || !readsOnly(ev)
 	}
-	return out
+	slices.SortStableFunc(out, func(a, b [2]int) int { return cmp.Compare(b[1], a[1]) })
+	seen := places{}
+	out = slices.DeleteFunc(out, func(p [2]int) bool { return !seen.few(t, p) })
+	return out[:min(len(out), mostShared)]
 }
 
 // Selects returns pairs of a select with what other threads do with channels, since its event does not say which channels it waits

@@ -14,6 +14,8 @@ type Turn struct {
 	Turned  []schedule.Step // the later event comes before the earlier one
 	Control []schedule.Step // it does not; the threads' other operations are as in Turned
 	Near    []schedule.Step // the events are neighbours, as in Turned, but in their order
+
+	choices [][]schedule.Step // as Turned, but the earlier event is a select that tries another case first
 }
 
 // Turns returns schedules in which event second of the base comes before event first, if both are
@@ -54,10 +56,86 @@ func (x *Experiment) Turns(first, second int) []Turn {
 	}
 	mine, others := split(between, a[0].Thread)
 	theirs, rest := split(between, b[0].Thread)
-	return []Turn{
-		{with(others, b, a, mine), with(a, others, b, mine), with(others, a, b, mine)},
-		{with(theirs, b, a, rest), with(theirs, a, rest, b), with(theirs, a, b, rest)},
+	turns := []Turn{
+		{Control: with(a, others, b, mine), Near: with(others, a, b, mine)},
+		{Control: with(theirs, a, rest, b), Near: with(theirs, a, b, rest)},
 	}
+	for k, way := range choosing(t, first) {
+		late := slices.Clone(a)
+		late[0] = way
+		for i, script := range [][]schedule.Step{with(others, b, late, mine), with(theirs, b, late, rest)} {
+			if k == 0 {
+				turns[i].Turned = script
+			} else {
+				turns[i].choices = append(turns[i].choices, script)
+			}
+		}
+	}
+	return turns
+}
+
+// mostCases is how many cases of a select are tried first, each in its turn.
+const mostCases = 4
+
+// choosing returns the ways in which event e can happen: one, or if it is a select, one for each case to try first. The cases have
+// other numbers there than in the source, so which one another case takes has to be tried.
+func choosing(t *trace.Trace, e int) (ways []trace.Event) {
+	ev := t.Events[e]
+	ways = []trace.Event{ev}
+	if _, ok := takes(t, e); ok {
+		for k := range uint64(min(ev.Size, mostCases)) {
+			if other := ev; k+1 != ev.Aux {
+				other.Aux = k + 1
+				ways = append(ways, other)
+			}
+		}
+	}
+	return ways
+}
+
+// takes returns the case that a select took, by its position in the source.
+func takes(t *trace.Trace, e int) (taken uint64, ok bool) {
+	ev := &t.Events[e]
+	if ev.Op != trace.OpSelect {
+		return 0, false
+	}
+	for i := range t.Events[e+1:] {
+		switch next := &t.Events[e+1+i]; {
+		case next.Thread != ev.Thread:
+		case next.Op == trace.OpSelectCase:
+			return next.Value, true
+		case next.Op == trace.OpSelect:
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// Turn executes the schedule of a turn of two events of the base. Where the first of them is a select, that may take the same case as in
+// the base although another one is ready then: so it tries one case after the other first until the select takes another one.
+func (x *Experiment) Turn(ctx context.Context, turn Turn, first, second int) (*Result, error) {
+	r, err := x.Run(ctx, x.Follow(turn.Turned))
+	for _, script := range turn.choices {
+		if err != nil || !r.Turned(first, second) || x.choosesAnother(r, first) {
+			break
+		}
+		var other *Result
+		if other, err = x.Run(ctx, x.Follow(script)); err == nil && other.Turned(first, second) && x.choosesAnother(other, first) {
+			r = other
+		}
+	}
+	return r, err
+}
+
+// choosesAnother reports whether a select of the base takes another case in an execution.
+func (x *Experiment) choosesAnother(r *Result, e int) bool {
+	at := r.At(e)
+	if at < 0 {
+		return true
+	}
+	one, _ := takes(x.Base, e)
+	two, ok := takes(r.Trace, at)
+	return ok && one != two
 }
 
 // Trial is what the executions that turned a pair of events showed.
@@ -82,7 +160,7 @@ func (x *Experiment) Try(ctx context.Context, pairs [][2]int, k int, near bool) 
 	}
 	var failed []int // how many pairs were turned in those that failed
 	for _, turn := range x.Turns(first, second) {
-		r, err := x.Run(ctx, x.Follow(turn.Turned))
+		r, err := x.Turn(ctx, turn, first, second)
 		if err != nil {
 			return t, err
 		}

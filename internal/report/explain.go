@@ -50,7 +50,7 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 
 // explainEnding completes an explanation without an ordering.
 func (x *explaining) explainEnding(e *Explanation) {
-	x.add("No single ordering of two events was found whose turning makes the failure vanish.")
+	x.add("%s", x.unexplained(e))
 	m := pattern.Of(&x.Execution)
 	if m == nil {
 		return
@@ -70,6 +70,9 @@ func (x *explaining) explainOrder(e *Explanation) {
 	section, later := m.Section, -1
 	if m.Triple == nil && section == nil {
 		section, later = x.Guarded(x.Order)
+	}
+	if o.Together && len(e.Orders) > 1 {
+		x.also = &e.Orders[1]
 	}
 	late := ops.Does(x.Trace.Events[o.First].Op) == ops.Create
 	if late {
@@ -105,7 +108,11 @@ func (x *explaining) explainOrder(e *Explanation) {
 		x.add("With the lock held, %s comes before %s.", x.Event(section[0]), x.Event(section[1]))
 	}
 	x.say(m)
-	x.add("%s (%s).", turned, shownBy(o))
+	if x.also != nil {
+		x.add("%s", x.together(e))
+	} else {
+		x.add("%s (%s).", turned, shownBy(o))
+	}
 	if o.KeptFailed < o.Kept {
 		x.add("It needs something else, too.")
 	}

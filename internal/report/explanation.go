@@ -38,6 +38,9 @@ type Explanation struct {
 	Complete   bool `json:"complete"`
 	// Cut says that the limits ended the work, so that with more of them another ordering might be named.
 	Cut bool `json:"cut,omitempty"`
+	// Reason says why no ordering is named; empty if one is. Passed of the executions did not fail.
+	Reason Unexplained `json:"reason,omitempty"`
+	Passed int         `json:"passed,omitempty"`
 }
 
 // Step is an event, or what a thread waits for when the failing execution ends.
@@ -86,6 +89,8 @@ type Order struct {
 	// same: 0 for an ordering of the critical order.
 	Executions int `json:"executions"`
 	Failed     int `json:"failed"`
+	// Together: turning it makes the failure vanish only if the next of Explanation.Orders is turned, too.
+	Together bool `json:"together,omitempty"`
 }
 
 // events returns the two events.
@@ -93,8 +98,8 @@ func (o *Order) events() *pattern.Order {
 	return &pattern.Order{First: o.First, Second: o.Second, Waiting: o.Waiting, InPassing: o.InPassing}
 }
 
-// Doubtful reports whether the executions speak as much against an ordering as for it.
-func (o *Order) Doubtful() bool { return 2*o.Failed >= o.Executions }
+// Doubtful reports whether an execution failed with the events of an ordering the other way round.
+func (o *Order) Doubtful() bool { return o.Failed > 0 }
 
 // Number sets the numbers that the events of an explanation of t have in the trace that is explained, which has the same
 // execution with fewer events.

@@ -96,7 +96,7 @@ func (e *Explanation) Numbered() bool {
 // line is Line of an explanation in the numbers of the explained trace.
 func (e *Explanation) line() string {
 	if len(e.Orders) == 0 && e.Pattern == "" {
-		return ""
+		return e.Reason.Says(e.Executions, e.Passed)
 	}
 	s := e.Short
 	if s == "" {

@@ -19,6 +19,7 @@ type explaining struct {
 	said  map[int]bool // events of the execution that they have described
 	last  string       // the object that they have named last
 	detail
+	also   *Order                 // that avoids the failure together with the first ordering, nil if that does so alone
 	tables map[*trace.Trace]table // by execution, as far as they were needed
 }
 

@@ -74,6 +74,10 @@ func (x *explaining) line(m *pattern.Match, o *Order, section []int) string {
 	}
 	ordering, otherwise := x.ordering(m, o, section)
 	parts := []string{doubtful + m.Pattern.Name + ordering}
+	if x.also != nil {
+		parts[0] += fmt.Sprintf(", and %s before %s", x.Event(x.also.First), x.second(x.also))
+		otherwise = "with both the other way round"
+	}
 	switch {
 	case m.Alone:
 		parts, otherwise = []string{doubtful + m.Pattern.Name + ": " + m.Fact(x)}, ""

@@ -101,6 +101,9 @@ type Why struct {
 	Executions int    `json:"executions"`
 	// Cut says that the time was over before the orderings had been tried. Then the others but Executions are empty.
 	Cut bool `json:"cut,omitempty"`
+	// Reason says why Short is empty. Passed of the executions did not fail.
+	Reason report.Unexplained `json:"reason,omitempty"`
+	Passed int                `json:"passed,omitempty"`
 }
 
 // Unseen is an estimate of the probability that the next execution shows a new behaviour.

@@ -9,7 +9,7 @@ import (
 )
 
 func whyOf(e *report.Explanation) *Why {
-	return &Why{e.Pattern, e.Short, e.Text, e.Line, append([]int{}, e.Told...), e.Passing, e.Executions, e.Cut}
+	return &Why{e.Pattern, e.Short, e.Text, e.Line, append([]int{}, e.Told...), e.Passing, e.Executions, e.Cut, e.Reason, e.Passed}
 }
 
 // Said is why a finding fails in one line, the same in every output; it is empty if that is not known.
@@ -18,7 +18,7 @@ func (f *Finding) Said() string {
 	case f.Why == nil:
 		return ""
 	case f.Why.Cut:
-		return "not known: the time ended after " + wording.Count(f.Why.Executions, "execution")
+		return report.OutOfTime.Says(f.Why.Executions, f.Why.Passed)
 	}
 	return f.Why.Line
 }

@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/pattern"
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// suspect is an ordering that may be critical.
+type suspect struct {
+	report.Order
+	passing *trace.Trace // turned it and did not fail
+	pair    *pairOf      // that was turned; nil for an event that was delayed
+	with    *pairOf      // that has to be turned together with pair; nil for none
+}
+
+// turned returns the pairs of an origin on which the failure depends alone: those with a control, if any has one, and of those that
+// turn one another, the ones that turn least.
+func (x *explainer) turned(origin report.Origin) (out []*suspect) {
+	var critical []*pairOf
+	for k := range x.pairs {
+		if p := &x.pairs[k]; p.origin == origin && p.Passed > 0 && p.Failed == 0 {
+			critical = append(critical, p)
+		}
+	}
+	if slices.ContainsFunc(critical, func(p *pairOf) bool { return p.Controlled }) {
+		critical = slices.DeleteFunc(critical, func(p *pairOf) bool { return !p.Controlled && p.waiter == nil })
+	}
+	for _, p := range critical {
+		narrower := func(q *pairOf) bool { return q.Narrower(&p.Trial) }
+		if !x.losesWakeUp(p) && slices.ContainsFunc(critical, narrower) {
+			continue
+		}
+		out = append(out, &suspect{
+			Order:   report.Order{First: p.first, Second: p.second, Waiting: p.waiter != nil, Controlled: p.Controlled, Executions: p.Passed},
+			passing: p.Passing, pair: p,
+		})
+	}
+	return out
+}
+
+// losesWakeUp reports whether a pair is that of a wake-up and a wait which never ends.
+func (x *explainer) losesWakeUp(p *pairOf) bool {
+	return p.waiter == nil && report.LosesWakeUp(x.Base, p.first, p.second)
+}
+
+// ranked returns suspects with the most telling first. early are those that delaying the failing thread showed.
+func (x *explainer) ranked(early, turned []*suspect) []*suspect {
+	type rank []int
+	ranks := map[*suspect]rank{}
+	for _, c := range turned {
+		ranks[c] = x.rank(c)
+	}
+	slices.SortStableFunc(turned, func(a, b *suspect) int { return slices.Compare(ranks[a], ranks[b]) })
+	if len(early) > 0 && len(turned) > 0 && x.misuse(turned[0]) && !x.misuse(early[0]) {
+		early = nil // what delaying the failing thread shows follows from the misuse
+	}
+	out := slices.Concat(early, turned)
+	type places struct{ a, b trace.Site }
+	listed := map[places]bool{} // the same two instructions, later in the execution, add nothing
+	return slices.DeleteFunc(out, func(c *suspect) bool {
+		if c.Second < 0 {
+			return false
+		}
+		k := places{x.Base.Events[c.First].Site, x.Base.Events[c.Second].Site}
+		again := listed[k]
+		listed[k] = true
+		return again
+	})
+}
+
+// rank says how telling a suspect is, by what matters most first; less is better.
+func (x *explainer) rank(c *suspect) []int {
+	is := func(yes bool) int {
+		if yes {
+			return 0
+		}
+		return 1
+	}
+	waiting := c.Waiting
+	if !x.stuck() { // what somebody still waits for has not failed
+		waiting = !waiting
+	}
+	named, near, turned := x.named(c), -x.nearest(c), len(c.pair.Turned)
+	if x.stuck() {
+		named = min(named, 1)
+	} else if named == unnamed {
+		return []int{is(x.losesWakeUp(c.pair)), is(waiting), named, near, turned}
+	}
+	return []int{is(x.losesWakeUp(c.pair)), is(waiting), named, turned, near}
+}
+
+// unnamed is what named returns for no pattern.
+const unnamed = 2
+
+// named says how much the pattern of a suspect says; less is more.
+func (x *explainer) named(c *suspect) int {
+	if x.names == nil {
+		return 0
+	}
+	switch x.names.Pattern(x.Base, c.passing, &c.Order) {
+	case pattern.OrderViolation:
+		return unnamed
+	case pattern.Unserializable:
+		return 1
+	case pattern.CheckThenAct:
+		if x.stuck() { // a thread that waits in a loop looks again after each wait
+			return 1
+		}
+	}
+	return 0
+}
+
+// nearest returns the event of a suspect that is nearest to the failure: that of a thread which failed or waits, if any.
+func (x *explainer) nearest(c *suspect) int {
+	end := &x.Base.Ending
+	at := -1
+	for _, e := range []int{c.First, c.Second} {
+		th := x.Base.Events[e].Thread
+		if x.stuck() && slices.ContainsFunc(end.Waiters, func(w trace.Waiter) bool { return w.Thread == th }) || !x.stuck() && th == end.Thread {
+			at = max(at, e)
+		}
+	}
+	if at < 0 {
+		return c.First // before all others
+	}
+	return at
+}
+
+// misuse reports whether turning a pair shows how a program misused an operation.
+func (x *explainer) misuse(c *suspect) bool {
+	return x.names != nil && x.names.Misuses(x.Base, c.passing, &c.Order)
+}
+
+// settle tries a suspect in schedules near the base, and keeps it as confirmed or doubtful. It reports whether it is confirmed.
+func (x *explainer) settle(ctx context.Context, c *suspect) (bool, error) {
+	if slices.ContainsFunc(slices.Concat(x.confirmed, x.doubtful), func(o *suspect) bool {
+		return o.First == c.First && o.Second == c.Second && o.InPassing == c.InPassing && o.with == c.with
+	}) {
+		return false, nil
+	}
+	near, err := x.near(ctx)
+	if err != nil {
+		return false, err
+	}
+	if err := x.confirm(ctx, c, near); err != nil {
+		return false, err
+	}
+	switch {
+	case c.Failed == 0:
+		x.confirmed = append(x.confirmed, c)
+		return true, nil
+	case c.Failed < c.Executions:
+		x.doubtful = append(x.doubtful, c)
+	}
+	return false, nil
+}
+
+// conclude lists the orderings that are confirmed, or if none is, the least doubtful one, and otherwise says why none is named.
+func (x *explainer) conclude(ctx context.Context) error {
+	list := x.confirmed
+	if len(list) == 0 && len(x.doubtful) > 0 {
+		slices.SortStableFunc(x.doubtful, func(a, b *suspect) int { return a.Failed*b.Executions - b.Failed*a.Executions })
+		list = x.doubtful[:1]
+	}
+	c := &x.critical
+	for _, o := range list[:min(len(list), explainOrders)] {
+		c.Orders = append(c.Orders, o.Order)
+	}
+	if len(list) > 0 {
+		c.Passing = list[0].passing
+		if with := list[0].with; with != nil {
+			second := list[0].Order
+			second.First, second.Second = with.first, with.second
+			c.Orders = []report.Order{list[0].Order, second}
+		}
+		if ops.Does(x.Base.Events[c.Orders[0].First].Op) == ops.Create {
+			c.Reason = report.StartsTooLate
+		}
+	} else if err := x.reason(ctx); err != nil {
+		return err
+	}
+	c.Base, c.Executions, c.Complete = x.Base, x.Executions(), x.Complete() && !x.omitted
+	c.Cut = !x.Complete() && len(x.confirmed) == 0 // what is confirmed stays the headline
+	return nil
+}

@@ -1,0 +1,58 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/heddle-dev/heddle/internal/wording"
+)
+
+// Unexplained says why an explanation names no ordering.
+type Unexplained string
+
+// The reasons.
+const (
+	// OutOfTime: the limit on the time or the executions was reached first.
+	OutOfTime Unexplained = "limit"
+	// AlwaysFails: every schedule that was tried fails in the same way.
+	AlwaysFails Unexplained = "always"
+	// FailsOtherwise: every schedule that was tried fails, some in another way.
+	FailsOtherwise Unexplained = "otherwise"
+	// NotEnded: no schedule that was tried passes, and some executions did not end within their budget.
+	NotEnded Unexplained = "unfinished"
+	// NoOrder: schedules pass, but no ordering of two events, nor two such orderings together, decides.
+	NoOrder Unexplained = "none"
+	// StartsTooLate: the failure vanishes only if a thread is created so late that it hardly runs at the same time as others.
+	StartsTooLate Unexplained = "start"
+	// WaitsOutside: executions waited for something that heddle does not control, so they may fail or pass for other reasons.
+	WaitsOutside Unexplained = "outside"
+)
+
+// Says is the reason in words; passed of the executions did not fail.
+func (r Unexplained) Says(executions, passed int) string {
+	n := wording.Count(executions, "execution")
+	switch r {
+	case OutOfTime:
+		return "not known: its limit of time or executions was reached after " + n
+	case AlwaysFails:
+		return "does not depend on the schedule as far as tried: " + n + " failed in the same way"
+	case FailsOtherwise:
+		return "not known: none of " + n + " passed, and some failed in another way"
+	case NotEnded:
+		return "not known: none of " + n + " passed, and some did not end"
+	case NoOrder:
+		return fmt.Sprintf("no order of events was found on which it depends; %d of %s did not fail", passed, n)
+	case StartsTooLate:
+		return "no order of events was found on which it depends, only when a thread is created"
+	case WaitsOutside:
+		return "not known: the program waits for something outside of heddle's control"
+	}
+	return ""
+}
+
+// unexplained says why an explanation names no ordering.
+func (x *explaining) unexplained(e *Explanation) string {
+	if said := e.Reason.Says(e.Executions, e.Passed); said != "" {
+		return "The cause: " + said + "."
+	}
+	return "No single ordering of two events was found whose turning makes the failure vanish."
+}
