@@ -93,7 +93,7 @@ func (x *explaining) line(m *pattern.Match, o *Order, section []int) string {
 	}
 	switch {
 	case o.Failed > 0: // which is not to be left out
-		parts = append(parts, cmp.Or(otherwise, "otherwise")+" it "+doesNotFail(o))
+		parts = append(parts, fmt.Sprintf("%s it fails in %d of %d", cmp.Or(otherwise, "otherwise"), o.Failed, o.Executions))
 	case x.detail.otherwise && otherwise != "":
 		parts = append(parts, otherwise+" it does not fail")
 	}
