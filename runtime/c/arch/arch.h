@@ -22,6 +22,7 @@
 //   hd_jump_sp                     the stack pointer in a jmp_buf of glibc's
 //   HD_RETURN_BYTE, HD_CALL_SIZE   a return instruction; minimum size of a call instruction in bytes
 //   HD_SYSCALL_RET                 the bytes of a system call instruction followed by a return
+//   HD_DWARF_*                     DWARF's numbers of the stack pointer, the return address and the registers that calls preserve
 //   hd_is_syscall                  whether two bytes are a system call instruction
 #ifndef HD_ARCH_ARCH_H
 #define HD_ARCH_ARCH_H

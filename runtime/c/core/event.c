@@ -109,7 +109,7 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   uint32_t ext = hd.nwords > 1 ? (hd.nwords - 1 + 7) / 8 : 0; // further words of enabled, in units of events
   bool write = (t->pend.op == HD_OP_WRITE || t->pend.op == HD_OP_WRITE_RANGE) && t->pend.size && (hd.values || t->pend.size <= 8);
   if (n + (write ? 2 : 1) * (1 + ext) > BLOCK) hd_event_flush(); // a write stays for the event after it, which may be the copy's read
-  uint32_t stack = hd_stack_number(t);
+  uint32_t stack = hd_stack_number(t, t->pend.op, t->pend.pc);
   if (hd.plan.flags & HD_PLAN_STACKS && t->pend.obj && !hd_heap_owns(t->pend.obj)) hd_local(t, t->pend.pc, t->pend.obj, nevents);
   nevents++;
   struct hd_event *e = &block[n++];

@@ -63,6 +63,11 @@ const char *hd_late_path(uint64_t address) {
   return p ? hd_shm->late[p->slot].path : NULL;
 }
 
+uintptr_t hd_late_start(uint64_t address) {
+  const struct place *p = place_of(address);
+  return p && !p->gone ? p->lo : 0;
+}
+
 const char *hd_late_gone(uint64_t address) {
   const struct place *p = hd_late ? place_of(address) : NULL;
   return p && p->gone ? hd_shm->late[p->slot].path : NULL;

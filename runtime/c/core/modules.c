@@ -49,13 +49,26 @@ static struct hd_text *text_of(uint64_t pc) {
 
 void hd_hooks_called(uint64_t pc) {
   struct hd_text *t = text_of(pc);
-  if (t) t->hooks = true;
+  if (t) t->hooks = t->compiled = true;
   else if (nearly < MOST_EARLY) early[nearly++] = pc;
 }
 
 bool hd_calls_hooks(uint64_t pc) {
   const struct hd_text *t = text_of(pc);
   return t && t->hooks;
+}
+
+bool hd_has_hooks(uint64_t pc) {
+  const struct hd_text *t = text_of(pc);
+  return t && t->compiled;
+}
+
+uintptr_t hd_module_start(uint64_t pc) {
+  for (uint32_t i = 0; i < hd_shm->nmodules; i++) {
+    const struct hd_module *m = &hd_shm->modules[i];
+    if (pc - m->text_lo < m->text_hi - m->text_lo) return m->lo;
+  }
+  return hd_late ? hd_late_start(pc) : 0;
 }
 
 // Reads the loader's record of a module. Returns false if the module has no code.
@@ -132,7 +145,8 @@ static int one(struct dl_phdr_info *info, size_t size, void *arg) {
     t->len = m->text_hi - m->text_lo;
     t->bits = hd_map(t->len / 8 + 1, "scheduling points");
     t->hooks = hd_path_of_system(path) && !is_libc(path); // libc's own locks are not known
-    for (uint32_t i = 0; i < nearly; i++) t->hooks |= early[i] - t->lo < t->len;
+    for (uint32_t i = 0; i < nearly; i++) t->compiled |= early[i] - t->lo < t->len;
+    t->hooks |= t->compiled;
   }
   ++*count;
   return 0;

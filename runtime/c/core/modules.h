@@ -7,7 +7,7 @@
 #include "core/base.h"
 
 // ---- modules.c: modules loaded when main starts
-struct hd_text { uint64_t lo, len; uint8_t *bits; bool hooks; /* see hd_calls_hooks */ };
+struct hd_text { uint64_t lo, len; uint8_t *bits; bool compiled /* see hd_has_hooks */, hooks /* see hd_calls_hooks */; };
 enum { HD_TEXTS = 64 + HD_MAX_LATE };
 extern HD_OWN struct hd_text hd_texts[HD_TEXTS];
 extern HD_OWN uint32_t hd_ntexts, hd_npoints;
@@ -39,6 +39,8 @@ bool hd_in_system(uint64_t pc);          // pc lies in one of those libraries
 const char *hd_module_name(uint64_t pc); // the file name of the module that pc lies in
 bool hd_is_constant(uint64_t address);   // address lies in a part of a module that is never written
 bool hd_in_runtime(uint64_t pc);
+bool hd_has_hooks(uint64_t pc);          // the module that pc lies in was compiled with access hooks
+uintptr_t hd_module_start(uint64_t pc);  // where the module that pc lies in begins, with its ELF header; 0: in none
 bool hd_in_loader(uint64_t pc);
 uint64_t hd_runtime_offset(uint64_t pc); // from the runtime's load address
 struct dl_phdr_info;
@@ -57,6 +59,7 @@ bool hd_known(uint64_t address);    // address lies in a module that is or was l
 void hd_late_look(void);            // checks for modules that were loaded or unloaded
 void hd_late_reset(void);
 const char *hd_late_path(uint64_t address); // path of the module that covers or covered address; NULL: none
+uintptr_t hd_late_start(uint64_t address);  // where the loaded module that covers address begins; 0: none does
 const char *hd_late_gone(uint64_t address); // path of the unloaded module that covered address; NULL: none did
 // Model the loader's locks, indexed by enum hd_loader_lock; loader/loader.c acquires them.
 extern pthread_mutex_t hd_loader_locks[2];

@@ -11,6 +11,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/side_stack.h"
 #include "core/stacks.h"
 #include "core/threads.h"
 
@@ -182,7 +183,7 @@ static void report_waiters(void) {
     struct hd_thread *u = &hd_threads[i];
     if (u->ended || u->fires) continue;
     struct hd_waiter w = waiter(u, hd.result.outcome == HD_OUT_UNFINISHED);
-    w.stack = hd_stack_number(u);
+    w.stack = hd_stack_number(u, u->pend.op, u->pend.pc);
     hd_out(HD_REC_WAITER, &w, sizeof w);
   }
 }
@@ -255,6 +256,7 @@ void hd_foretell(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object)
 
 void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {
   if (outcome == HD_OUT_CLEAN) HD_CALL_MODULES(leaving);
+  if (hd.cur) hd.cur->stack.side_top = hd_side_called(); // for its stack
   hd_side_top = 0; // keeps the frames there, for the backtrace
   if (outcome == HD_OUT_ASSERT || outcome == HD_OUT_SIGNAL || outcome == HD_OUT_MISUSE || outcome == HD_OUT_EXCEPTION) hd_commit_failed();
   if (outcome != HD_OUT_CLEAN) hd_debug_failure();

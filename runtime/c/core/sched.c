@@ -80,9 +80,11 @@ static void run(struct hd_thread *next) {
   struct hd_thread *from = hd.cur;
   uintptr_t side = hd_side_top;
   hd_stack_leave(from, next);
+  from->stack.side_top = side;
   hd.cur = next;
   hd_switch(from, next);
   hd_side_top = side;
+  from->stack.side_top = 0;
 }
 
 HD_ON_SIDE_STACK(void, hd_point, (struct hd_thread *t)) {

@@ -17,13 +17,20 @@ uintptr_t hd_side_of(uint32_t slot);    // where its first call on the side stac
 static inline bool hd_on_side(uintptr_t sp) { return sp - hd_side_lo < hd_side_size; }
 // The stack pointer of the program in the running thread's present call of a function on the side stack, which
 // points to a return address; 0: the thread has no side stack.
-static inline uintptr_t hd_program_sp(void) { return hd_side_top ? *(const uintptr_t *)(hd_side_top - 8) : 0; }
+static inline uintptr_t hd_side_sp(uintptr_t top) { return *(const uintptr_t *)(top - 8); } // of a call that began at top
+static inline uintptr_t hd_program_sp(void) { return hd_side_top ? hd_side_sp(hd_side_top) : 0; }
+// hd_side_top if the caller runs in a call of a function on the side stack; otherwise 0.
+static inline uintptr_t hd_side_called(void) {
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  return hd_on_side(here) && here < hd_side_top ? hd_side_top : 0;
+}
 // The registers at that call which a called function leaves as they are: rbp, rbx and r12 to r15.
 enum { HD_PROGRAM_REGISTERS = 6 };
-static inline uint64_t hd_program_register(unsigned i) {
+static inline uint64_t hd_side_register(uintptr_t top, unsigned i) {
   static const int16_t at[HD_PROGRAM_REGISTERS] = { -16, -200, -208, -216, -224, -232 };
-  return *(const uint64_t *)(hd_side_top + at[i]);
+  return *(const uint64_t *)(top + at[i]);
 }
+static inline uint64_t hd_program_register(unsigned i) { return hd_side_register(hd_side_top, i); }
 // Called on the side stack before code of the program runs on a stack of its own, and will return here: the hooks that
 // it calls use the side stack below sp. Returns what to set hd_side_top to afterwards.
 uintptr_t hd_side_below(uintptr_t sp);

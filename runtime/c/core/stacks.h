@@ -4,6 +4,7 @@
 #include "core/thread.h"
 
 void hd_stacks_begin(void);                             // called before a recorded execution begins
-uint32_t hd_stack_number(const struct hd_thread *t);    // 0: no stack, or none recorded
+// The number of t's stack at an operation that it performs or is about to perform; 0: no stack, or none recorded.
+uint32_t hd_stack_number(const struct hd_thread *t, uint16_t op, uint64_t pc);
 void hd_stack_left(const struct hd_thread *t);          // called, while recording, after t's depth has fallen
 #endif

@@ -182,6 +182,7 @@ struct hd_thread {
     bool moved;            // frames were left as if the program had changed to a stack of its own within this one
     bool jumps;            // it has called longjmp
     uintptr_t sp;          // while it does not run: its frames lie from here on; 0: not known
+    uintptr_t side_top;    // while it does not run, or ends the execution: hd_side_top; 0: not known
   } stack;
 
   struct hd_order *order;  // memory/order.c: its vector clock and related state; NULL: not allocated yet

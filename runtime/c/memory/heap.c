@@ -245,7 +245,7 @@ void hd_heap_begin(void) {
 
 void hd_heap_born(void *p, struct hd_thread *t, uint64_t pc) {
   if (!origins) origins = hd_map(ORIGINS * sizeof *origins, "the origins of heap blocks");
-  struct origin o = { .pc = pc, .thread = t->number, .stack = hd_stack_number(t) };
+  struct origin o = { .pc = pc, .thread = t->number, .stack = hd_stack_number(t, HD_OP_MALLOC, pc) };
   uint32_t k = (uint32_t)(hd_mix(o.pc, (uint64_t)o.thread << 32 | o.stack) >> 40) % (2 * ORIGINS);
   for (; origin_slots[k]; k = (k + 1) % (2 * ORIGINS)) {
     struct origin *other = &origins[origin_slots[k] - 1];

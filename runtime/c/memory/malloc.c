@@ -26,7 +26,7 @@ enum owner { PROGRAM, MAPPING, RUNTIME, LIBRARY };
 // Tells the controller of a block outside the runtime's heap that may race.
 static HD_COLD void tell(struct hd_thread *t, void *p, uint64_t size, uint64_t pc) {
   hd_event_flush();
-  struct hd_block rec = { .object = hd_name((uint64_t)p), .size = size, .pc = hd_name(pc), .thread = t->number, .stack = hd_stack_number(t) };
+  struct hd_block rec = { .object = hd_name((uint64_t)p), .size = size, .pc = hd_name(pc), .thread = t->number, .stack = hd_stack_number(t, HD_OP_MALLOC, pc) };
   hd_out(HD_REC_BLOCK, &rec, sizeof rec);
 }
 

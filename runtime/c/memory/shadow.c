@@ -474,7 +474,7 @@ static HD_COLD void report(struct hd_thread *t, const struct record *old, const 
   }
   if (hd.record) {
     hd_event_flush();
-    race.stack = hd_stack_number(t);
+    race.stack = hd_stack_number(t, sources[r->source].op, sources[r->source].pc);
     if (hd_heap_owns(race.object)) hd_heap_tell(race.object);
     else hd_local(t, sources[r->source].pc, race.object, race.event);
   }

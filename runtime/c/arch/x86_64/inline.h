@@ -103,6 +103,10 @@ static inline uintptr_t hd_jump_sp(const uint64_t regs[HD_JUMP_WORDS]) {
   return sp;
 }
 
+// DWARF's numbers of registers. HD_DWARF_PROGRAM are those of hd_side_register (core/side_stack.h), in its order.
+enum { HD_DWARF_STACK = 7, HD_DWARF_RETURN = 16, HD_DWARF_REGISTERS };
+#define HD_DWARF_PROGRAM { 6, 3, 12, 13, 14, 15 }
+
 // The bytes of "syscall; ret".
 enum { HD_SYSCALL_RET = 0xc3050f };
 enum { HD_RETURN_BYTE = 0xc3, HD_CALL_SIZE = 2, HD_SYSCALL_SIZE = 2 };
