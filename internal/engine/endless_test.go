@@ -43,7 +43,7 @@ func TestShortenKeepsTheHang(t *testing.T) {
 			t.Errorf("from %d: %d executions", from, runs)
 		}
 	}
-	// What cannot be repeated is no hang.
+	// What cannot be repeated is not a hang.
 	c := continuation{outcome: schedule.Outcome{Trace: recorded, Ending: recorded.Ending}, verdict: waiting.Verdict{Kind: trace.Hang}}
 	if repeated, err := c.shorten(context.Background(), func(context.Context, schedule.Plan) (schedule.Outcome, error) { return schedule.Outcome{}, nil }); repeated || err != nil {
 		t.Errorf("an execution that ends repeats one that does not: %t, %v", repeated, err)
