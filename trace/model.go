@@ -350,8 +350,8 @@ const (
 	// Status is the exit status of the oracle.
 	WrongOutput
 	Livelock // threads run, and their states recur
-	// Unfinished is an execution that heddle ended before it was over; Message says why: CutBySteps, CutByTime, CutByUser, or
-	// the watchdog's. It is never a finding, and decides nothing. The Waiters say where each thread was.
+	// Unfinished is an execution that heddle ended before it was over; Message says why: CutBySteps, CutByTime, CutByUser,
+	// CutByThreads, or the watchdog's. It is never a finding, and decides nothing. The Waiters say where each thread was.
 	Unfinished
 )
 
@@ -363,6 +363,8 @@ const (
 	// CutByWatchdog begins the message of an execution that reached no scheduling point for the time of --watchdog. What
 	// the program did instead may follow.
 	CutByWatchdog = "watchdog"
+	// CutByThreads: it has created MaxThreads threads.
+	CutByThreads = "threads"
 )
 
 // NoProgress is the Message of a Hang that was not examined: the enabled threads only repeated what changes nothing

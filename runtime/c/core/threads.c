@@ -2,13 +2,17 @@
 #include "core/event.h"
 #include "core/fiber.h"
 #include "core/modules.h"
+#include "core/outcome.h"
 #include "core/policy.h"
 #include "core/registration.h"
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/threads.h"
 
+enum { MOST = 1 << 20 }; // trace.MaxThreads: those that have ended count, too
+
 struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code) {
+  if (hd.nborn == MOST) hd_end(HD_OUT_UNFINISHED, 0, parent->pend.pc, 0, "threads");
   struct hd_host *d = NULL;
   struct hd_thread *t = hd_slot_get(code ? &d : NULL);
   uint32_t i = t->index;

@@ -143,7 +143,7 @@ bool hd_order_access(struct hd_order *o) {
   }
   if (!o->tick) return false;
   o->tick = false;
-  hd_clock_put(&o->clock, o->chain, o->clock.times[o->chain] + 1);
+  hd_clock_put(&o->clock, o->chain, hd_clock_time(&o->clock, o->chain) + 1);
   return true;
 }
 

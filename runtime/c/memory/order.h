@@ -30,7 +30,7 @@ struct hd_order *hd_order_of(struct hd_thread *t); // NULL: the budget is exhaus
 // Called before an access: assigns a chain before the thread's first access, and advances the
 // thread's time if it has released its clock since the last one. Returns true if its epoch is new.
 bool hd_order_access(struct hd_order *o);
-static inline uint64_t hd_order_epoch(const struct hd_order *o) { return hd_epoch(o->chain, o->clock.times[o->chain]); }
+static inline uint64_t hd_order_epoch(const struct hd_order *o) { return hd_epoch(o->chain, hd_clock_time(&o->clock, o->chain)); } // its time is 0 without memory for its clock
 // Processes the thread's pending operation, which it has just performed.
 void hd_order_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags);
 // Returns the minimum of the clocks of all running threads. Accesses that it covers cannot race with

@@ -33,6 +33,10 @@ func hdThreadOf(gp *g) *hdThread {
 
 // hdAddThread returns a new thread; gp is nil for the clock.
 func hdAddThread(gp *g, parent, nth uint32, name uint64, entry, created uintptr) *hdThread {
+	if hd.born == hdPlanThreads {
+		hdMessage("threads")
+		hdFail(hdOutUnfinished, 0, created)
+	}
 	i := hdSlotGet()
 	if i == ^uint32(0) {
 		hdMessage(hdTooMany)

@@ -11,7 +11,7 @@ const (
 	// hdSlotsMax is how many goroutines can exist at one time. The enabled set of an event
 	// that many goroutines share fills at most half a block of events (heddle_event.go).
 	hdSlotsMax    = 1 << 17
-	hdPlanThreads = 1 << 20 // entries of a plan's table: trace.MaxThreads
+	hdPlanThreads = 1 << 20 // trace.MaxThreads: goroutines of an execution, and entries of a plan's table
 	hdNameSlots   = 2 * hdPlanThreads
 )
 
