@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,7 +72,11 @@ func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedul
 	}
 	c := first
 	c.kind, c.verdict.Kind = kind, kind
-	return c, c.shorten(ctx, t.Run)
+	repeated, err := c.shorten(ctx, t.Run)
+	if err == nil && !repeated {
+		c.kind = trace.Unfinished // a hang that heddle cannot show is none
+	}
+	return c, err
 }
 
 // continuer is what continued does, and what its last continuation shows. Its methods report whether that decides alone.
@@ -281,17 +284,16 @@ func ready(e *trace.Ending) (n int) {
 	return n
 }
 
-var errNotRepeated = errors.New("a recorded execution that did not end, repeated, ended")
-
 // shorten replaces the recording by one that goes on for keptTurns of each loop only. What the threads do from a decision on may have
-// occurred before although it is not yet decided that the execution does not end: then a later beginning is tried.
-func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error {
+// occurred before although it is not yet decided that the execution does not end: then a later beginning is tried. It reports
+// whether one of them repeats what the threads do.
+func (c *continuation) shorten(ctx context.Context, run schedule.Executor) (repeated bool, err error) {
 	script := schedule.ScriptOf(c.outcome.Trace)
 	begins := []int{min(c.verdict.From, waiting.Examine(c.outcome.Trace, 0).From)}
 	for n := c.verdict.From; n < len(script); n = 2*n + 1 {
 		begins = append(begins, n)
 	}
-	var o schedule.Outcome
+	alone := len(c.outcome.Ending.Waiters) == 1
 	for _, from := range slices.Compact(append(begins, len(script))) {
 		from = min(from, len(script))
 		p := c.plan
@@ -299,7 +301,7 @@ func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error
 		p.Accesses = slices.ContainsFunc(c.verdict.Waits, func(w waiting.Wait) bool {
 			return ops.Of(w.Op).Does == ops.Read && !(c.verdict.Counted && slices.Contains(p.Points, w.Site))
 		})
-		p.Values = c.verdict.Counted && p.Accesses // without, a thread that is alone has none
+		p.Values = p.Accesses && (c.verdict.Counted || alone) // without, a thread that is alone has none
 		if from > 0 {
 			p.Mode, p.Script, p.Threads = schedule.Strict, script[:from], c.outcome.Trace.Threads
 		}
@@ -310,9 +312,9 @@ func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error
 		p.Points = p.Sites() // those of the holds are scheduling points of the script, too
 		p.Holds, p.Timeouts = nil, hasTimeouts(c.outcome.Trace)
 		p.MaxSteps = from + 1 + keptTurns*8*max(1, ready(&c.outcome.Ending))
-		var err error
-		if o, err = run(ctx, p); err != nil {
-			return err
+		o, err := run(ctx, p)
+		if err != nil {
+			return false, err
 		}
 		if c.repeated(o) {
 			c.verdict.From = from
@@ -320,10 +322,10 @@ func (c *continuation) shorten(ctx context.Context, run schedule.Executor) error
 			if o.Trace.Header.Target == "go" {
 				renumber(c.verdict.Waits, o.Trace)
 			}
-			return nil
+			return true, nil
 		}
 	}
-	return fmt.Errorf("%w with %v: %s", errNotRepeated, o.Ending.Kind, o.Ending.Message)
+	return false, nil
 }
 
 // repeated reports whether an execution did not end, either, and its threads look at what they look at in the recording.

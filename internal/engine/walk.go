@@ -66,11 +66,7 @@ func (s *search) walked(ctx context.Context, f *failure) (continuation, error) {
 	if q.Points = p.Sites(); !slices.Contains(q.Points, site) {
 		q.Points = append(slices.Clone(q.Points), site)
 	}
-	c, err := continued(ctx, s.target, q, &schedule.Outcome{Points: len(q.Script) + 1})
-	if errors.Is(err, errNotRepeated) {
-		return silent, nil
-	}
-	return c, err
+	return continued(ctx, s.target, q, &schedule.Outcome{Points: len(q.Script) + 1})
 }
 
 // withPasses adds the reads by an instruction, which was not a scheduling point when the script was recorded.

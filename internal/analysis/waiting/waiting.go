@@ -299,10 +299,8 @@ func looks(a act, mixed map[trace.Object]bool) bool {
 		return a.value == none
 	case ops.Receive, ops.Accept:
 		return a.result == int32(syscall.EAGAIN)
-	case ops.Poll:
-		return a.value == 0
-	case ops.Inspect:
-		return true
+	case ops.Poll, ops.Inspect:
+		return true // a poll may tell again and again of what the thread does not wait for
 	}
 	return a.op == trace.OpYield && a.object != 0 // a stretch of the same reads
 }
@@ -505,12 +503,14 @@ func (r *Recogniser) counts(running []trace.ThreadID) bool {
 func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int, mixed map[trace.Object]bool, counted bool) (w Wait, ok bool) {
 	values := map[place]int{} // the number of different acts at each place
 	own := map[place]bool{}   // t changes something there
+	ready := map[place]bool{} // t polls there, and something is ready
 	for a, last := range t.seen {
 		if last <= from {
 			continue
 		}
 		values[a.place]++
 		own[a.place] = own[a.place] || ops.Of(a.op).Does == ops.Exchange && a.value != a.aux
+		ready[a.place] = ready[a.place] || ops.Of(a.op).Does == ops.Poll && a.value != 0
 	}
 	rank := func(w Wait) int {
 		by, stack := r.own[w.Object]
@@ -524,9 +524,12 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int, mixed map[trac
 		}
 		return 0
 	}
-	plain := func(w Wait) int { // is in some recordings only
-		if ops.Of(w.Op).Does == ops.Read && !(counted && t.points[w.Site]) {
-			return 1
+	plain := func(w Wait) int {
+		switch {
+		case ops.Of(w.Op).Does == ops.Read && !(counted && t.points[w.Site]):
+			return 2 // is in some recordings only
+		case ready[place{w.Op, w.Site, w.Object}]:
+			return 1 // it may be about something else
 		}
 		return 0
 	}
