@@ -23,7 +23,8 @@ import (
 // If the options, an error or the context cut it short, the result is the simplest execution found
 // so far and Cut is true unless every operation was tried; its replay may exceed the limit by
 // Grace. Reaching the options' bounds is not an error. Otherwise the error is that of the target or
-// the context, tinertia.ErrNotReproduced if the recorded schedule does not lead to the failure, or
+// the context, tinertia.ErrNotReproduced if the recorded schedule does not lead to the failure,
+// tinertia.ErrUndecided if it leads to an execution that does not show yet that it hangs, or
 // a *DivergedError if the result does not replay. The result is nil if simplification could not
 // start or the failure did not reproduce.
 func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts SimplifyOptions, progress func(tinertia.Progress)) (s *Simplified, err error) {
@@ -80,7 +81,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	if err != nil && outOfTime(bounded) {
 		err = nil
 	}
-	if details == nil || errors.Is(err, tinertia.ErrNotReproduced) {
+	if details == nil || errors.Is(err, tinertia.ErrNotReproduced) || errors.Is(err, tinertia.ErrUndecided) {
 		return nil, err
 	}
 	if start != prompt {
@@ -245,8 +246,8 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 	simple, err := Simplify(ctx, s.target, t, opts, func(p tinertia.Progress) { s.tell(Simplifying, false, &p.Cost, p.Executions) })
 	var d *DivergedError
 	switch {
-	case errors.Is(err, tinertia.ErrNotReproduced) && t.Ending.Kind.Endless():
-		s.note("not simplified: a few turns of each loop do not show yet that the threads wait; the execution is kept as it was found")
+	case errors.Is(err, tinertia.ErrUndecided):
+		s.note("%v", err)
 		return nil
 	case errors.Is(err, tinertia.ErrNotReproduced):
 		s.note("not simplified: %v", err)

@@ -16,6 +16,10 @@ import (
 // ErrNotReproduced means that the schedule of the input no longer leads to its bug.
 var ErrNotReproduced = errors.New("the recorded schedule no longer reproduces the recorded bug")
 
+// ErrUndecided means that the schedule of the input, which is a hang, leads to an execution that does not end within its budget, and
+// that does not show yet that its threads wait.
+var ErrUndecided = errors.New("a few turns of each loop do not show yet that the threads wait; the execution is kept as it was found")
+
 const (
 	// DefaultMaxExecutions is the default of Options.MaxExecutions.
 	DefaultMaxExecutions = 100_000
@@ -90,7 +94,7 @@ type Options struct {
 // The result is not nil unless the input is unusable. If an error of exec or the context cuts
 // simplification short, Simplify returns that error, and the result holds the simplest execution
 // found so far. Reaching MaxExecutions is not an error. If the input's own schedule does not show
-// the bug, the error is ErrNotReproduced and the result holds the input.
+// the bug, the error is ErrNotReproduced or ErrUndecided, and the result holds the input.
 func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Options) (*Result, error) {
 	if in.Trace == nil || in.Same == nil {
 		return nil, errors.New("simplify: Input has no trace or no predicate")
@@ -212,17 +216,19 @@ func (s *search) begin() (*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.plan.Accesses && s.gap == gapAccesses {
-		// Its trace has some of the accesses, and must not become the result.
+	if s.plan.Accesses && (s.gap == gapAccesses || !v.same) {
+		// Its trace has some of the accesses, and must not become the result; or in each turn of a hang's loop they have other
+		// values, as those of a deadline.
 		s.plan.Accesses, s.plan.MaxAccesses = false, 0
-		if v.same {
-			if v, err = s.execute(s.cur.steps, s.cur.trace.Threads); err != nil {
-				return nil, err
-			}
+		if v, err = s.execute(s.cur.steps, s.cur.trace.Threads); err != nil {
+			return nil, err
 		}
 	}
 	if s.opts.Progress != nil {
 		s.opts.Progress(Progress{Executions: s.made, Cost: v.cost})
+	}
+	if !v.same && v.trace.Ending.Kind == trace.Unfinished && s.cur.trace.Ending.Kind.Endless() {
+		return nil, fmt.Errorf("not simplified: %w", ErrUndecided)
 	}
 	if !v.same {
 		return nil, fmt.Errorf("simplify: %w: it ended with %v, and the recording with %v; was the program rebuilt or its input changed?",
