@@ -363,7 +363,21 @@ const (
 	// CutByWatchdog begins the message of an execution that reached no scheduling point for the time of --watchdog. What
 	// the program did instead may follow.
 	CutByWatchdog = "watchdog"
+	// CutByOthers begins the message of an execution whose threads, long without progress, wait for other processes. What for
+	// follows, as it may after CutBySteps.
+	CutByOthers = "other process"
 )
+
+// OutOfSteps reports whether the execution exhausted its step budget.
+func (e *Ending) OutOfSteps() bool {
+	return e.Kind == Unfinished && (e.Message == CutBySteps || strings.HasPrefix(e.Message, CutBySteps+":"))
+}
+
+// Undecided reports whether the execution was cut off while it depended on what heddle does not see: on other processes, or on a
+// computation or a call that lasted. Then what its threads did does not tell whether it hangs.
+func (e *Ending) Undecided() bool {
+	return strings.HasPrefix(e.Message, CutByWatchdog) || strings.HasPrefix(e.Message, CutByOthers) || strings.HasPrefix(e.Message, CutBySteps+":")
+}
 
 // NoProgress is the Message of a Hang that was not examined: the enabled threads only repeated what changes nothing
 // (docs/scheduler.md).

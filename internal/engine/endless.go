@@ -96,7 +96,7 @@ func (x *continuer) run(at, steps int, seed uint64, recorded *waiting.Recogniser
 		return true, err
 	}
 	x.kind = x.outcome.Ending.Kind
-	if x.kind.Endless() && cutByWatchdog(&x.outcome.Ending) {
+	if x.kind.Endless() && x.outcome.Ending.Undecided() {
 		x.kind = trace.Unfinished
 		return true, nil
 	}
@@ -108,7 +108,7 @@ func (x *continuer) begin(at int) (over bool, err error) {
 	x.at = at
 	for early := max(1<<10, len(x.plan.Script)+1); early < at; early *= 4 {
 		over, err := x.run(early, fairSteps, 1, nil)
-		if err != nil || over && x.kind.Failed() {
+		if err != nil || over && x.kind != trace.Clean {
 			return true, err
 		}
 		if !over {
@@ -715,7 +715,7 @@ func (v *verdict) preparedEndless(p *schedule.Plan) {
 // judgeEndless decides whether an execution that did not end is a hang or livelock.
 func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 	e := &o.Ending
-	if !e.Kind.Endless() || cutByWatchdog(e) || o.Trace == nil {
+	if !e.Kind.Endless() || e.Undecided() || o.Trace == nil {
 		return
 	}
 	if p.Mode == schedule.Strict && p.MaxSteps == len(p.Script) {

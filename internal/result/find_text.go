@@ -111,6 +111,8 @@ func PrintUnfinished(w io.Writer, u *engine.UnfinishedExecutions) {
 		fmt.Fprintf(w, "execution %d did not end within its budget of %s", u.Execution, points)
 	case trace.CutByWatchdog:
 		fmt.Fprintf(w, "execution %d did not end: no scheduling point for the time of --watchdog, after %s", u.Execution, points)
+	case trace.CutByOthers:
+		fmt.Fprintf(w, "execution %d did not end: after %s it waits for another process", u.Execution, points)
 	case trace.CutByUser:
 		fmt.Fprintf(w, "execution %d had not ended after %s when heddle was interrupted", u.Execution, points)
 	default:
