@@ -365,7 +365,21 @@ const (
 	CutByWatchdog = "watchdog"
 	// CutByThreads: it has created MaxThreads threads.
 	CutByThreads = "threads"
+	// CutByOthers begins the message of an execution whose threads, long without progress, wait for other processes. What for
+	// follows, as it may after CutBySteps.
+	CutByOthers = "other process"
 )
+
+// OutOfSteps reports whether the execution exhausted its step budget.
+func (e *Ending) OutOfSteps() bool {
+	return e.Kind == Unfinished && (e.Message == CutBySteps || strings.HasPrefix(e.Message, CutBySteps+":"))
+}
+
+// Undecided reports whether the execution was cut off although its step budget was left, or while it depended on what heddle does not
+// see: on other processes, or on a computation or a call that lasted. Then what its threads did does not tell whether it hangs.
+func (e *Ending) Undecided() bool {
+	return e.Message == CutByThreads || strings.HasPrefix(e.Message, CutByWatchdog) || strings.HasPrefix(e.Message, CutByOthers) || strings.HasPrefix(e.Message, CutBySteps+":")
+}
 
 // NoProgress is the Message of a Hang that was not examined: the enabled threads only repeated what changes nothing
 // (docs/scheduler.md).

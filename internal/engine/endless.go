@@ -44,9 +44,6 @@ type continuation struct {
 // cutByWatchdog reports whether the watchdog ended an execution.
 func cutByWatchdog(e *trace.Ending) bool { return strings.HasPrefix(e.Message, trace.CutByWatchdog) }
 
-// cutOff reports whether heddle ended an execution although its step budget was left.
-func cutOff(e *trace.Ending) bool { return cutByWatchdog(e) || e.Message == trace.CutByThreads }
-
 // continued decides about an execution of p that did not end.
 func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedule.Outcome) (continuation, error) {
 	p.Repeat, p.Stop, p.Record, p.Watch, p.Watcher, p.Accesses, p.Values = 1, false, false, false, nil, false, false
@@ -102,7 +99,7 @@ func (x *continuer) run(at, steps int, seed uint64, recorded *waiting.Recogniser
 		return true, err
 	}
 	x.kind = x.outcome.Ending.Kind
-	if x.kind.Endless() && cutOff(&x.outcome.Ending) {
+	if x.kind.Endless() && x.outcome.Ending.Undecided() {
 		x.kind = trace.Unfinished
 		return true, nil
 	}
@@ -114,7 +111,7 @@ func (x *continuer) begin(at int) (over bool, err error) {
 	x.at = at
 	for early := max(1<<10, len(x.plan.Script)+1); early < at; early *= 4 {
 		over, err := x.run(early, fairSteps, 1, nil)
-		if err != nil || over && x.kind.Failed() {
+		if err != nil || over && x.kind != trace.Clean {
 			return true, err
 		}
 		if !over {
@@ -522,7 +519,7 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 	if !e.Kind.Endless() || e.Kind == trace.Hang && e.Message != trace.NoProgress {
 		return true, nil // the runtime knows: a handler returns again and again to the instruction that faults
 	}
-	at, silent := s.loops(e), cutOff(e)
+	at, silent := s.loops(e), cutByWatchdog(e) || e.Message == trace.CutByThreads
 	if key, ok := s.aside.endless[at]; ok && key == "" || silent && !(cutByWatchdog(e) && walks(s.target, e)) {
 		s.unfinished(&f.outcome)
 		return false, nil
@@ -720,7 +717,7 @@ func (v *verdict) preparedEndless(p *schedule.Plan) {
 // judgeEndless decides whether an execution that did not end is a hang or livelock.
 func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 	e := &o.Ending
-	if !e.Kind.Endless() || cutOff(e) || o.Trace == nil {
+	if !e.Kind.Endless() || e.Undecided() || o.Trace == nil {
 		return
 	}
 	if p.Mode == schedule.Strict && p.MaxSteps == len(p.Script) {

@@ -44,7 +44,7 @@ func UnfinishedExecution(o *schedule.Outcome, locate finding.Locate, objects fun
 
 // passed returns how many scheduling points an execution passed. The one at which its budget was exhausted it only reached.
 func passed(o *schedule.Outcome) int {
-	if o.Ending.Message == trace.CutBySteps {
+	if o.Ending.OutOfSteps() {
 		return max(0, o.Points-1)
 	}
 	return o.Points
@@ -105,6 +105,8 @@ func (u *UnfinishedExecutions) Advice() string {
 		return "give the program less work, or an end: no flag lets an execution create more threads"
 	} else if why == trace.CutByWatchdog {
 		return "give the program less work, or an end, or more time between two scheduling points with --watchdog"
+	} else if why == trace.CutByOthers {
+		return "make the other process end, answer or send what the program waits for within some seconds"
 	}
 	return "give the program less work, or an end, or raise --time"
 }

@@ -13,7 +13,7 @@ import (
 
 // settles reports whether settle decides about an execution that heddle ended before it was over.
 func (s *search) settles(e *trace.Ending) bool {
-	return e.Message == trace.CutBySteps || cutByWatchdog(e) && walks(s.target, e)
+	return e.OutOfSteps() || cutByWatchdog(e) && walks(s.target, e)
 }
 
 // walks reports whether the only thread that could run when the watchdog ended an execution accessed memory without a scheduling point,

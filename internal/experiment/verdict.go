@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/trace"
@@ -28,7 +27,7 @@ func (x *Experiment) judge(e *trace.Ending) Verdict {
 	switch {
 	case e.Kind == trace.Clean:
 		return Passes
-	case !e.Kind.Failed(), e.Kind.Endless() && strings.HasPrefix(e.Message, trace.CutByWatchdog):
+	case !e.Kind.Failed(), e.Kind.Endless() && e.Undecided():
 		return Unknown
 	case e.Kind == trace.Leak && goal.Failed() && goal != trace.Leak && x.bystanders(e):
 		return Passes

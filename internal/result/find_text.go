@@ -113,6 +113,8 @@ func PrintUnfinished(w io.Writer, u *engine.UnfinishedExecutions) {
 		fmt.Fprintf(w, "execution %d did not end: no scheduling point for the time of --watchdog, after %s", u.Execution, points)
 	case trace.CutByThreads:
 		fmt.Fprintf(w, "execution %d did not end: it created %s threads, the most that heddle can number, in %s", u.Execution, wording.Thousands(trace.MaxThreads), points)
+	case trace.CutByOthers:
+		fmt.Fprintf(w, "execution %d did not end: after %s it waits for another process", u.Execution, points)
 	case trace.CutByUser:
 		fmt.Fprintf(w, "execution %d had not ended after %s when heddle was interrupted", u.Execution, points)
 	default:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -334,7 +333,7 @@ func (s *stream) ended(o schedule.Outcome, last bool) {
 	j.over = j.plan.Ends(&o)
 	if s.cutting {
 		// Another execution may begin after one that exhausts its step budget.
-		if o.Ending.Kind == trace.Unfinished && (s.sent == 1 || !strings.HasPrefix(o.Ending.Message, trace.CutBySteps)) {
+		if o.Ending.Kind == trace.Unfinished && (s.sent == 1 || !o.Ending.OutOfSteps()) {
 			s.last = &target.CutError{Plan: j.plan, Outcome: o}
 		}
 		return

@@ -63,7 +63,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.progress_at = 0;
   hd.ncomputing = 0;
   hd.slack = p->slack;
-  hd.drift = hd.drift_at = hd.long_since = 0;
+  hd.drift = hd.drift_at = hd.long_since = hd.outside = 0;
   hd.process_exiting = false;
   hd.exit_status = 0;
   hd.exit_pc = 0;

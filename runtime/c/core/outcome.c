@@ -240,9 +240,30 @@ void hd_cut_access(uint64_t pc) {
   hd_cut(pc, 0);
 }
 
+static int said; // length of the message without what threads wait for
+static void say_next(const char *fmt, ...) {
+  va_list ap;
+  if (length > said) say("; ");
+  va_start(ap, fmt);
+  length += hd_format(text + length, (int)sizeof text - length, fmt, ap);
+  va_end(ap);
+}
+
+// Makes a message of why, with what threads wait for that other processes may still do.
+static const char *beside_others(const char *why) {
+  length = 0;
+  say("%s: ", why);
+  said = length;
+  bool any = false;
+  HD_EACH_MODULE(m) any |= m->outside && m->outside(NULL, say_next);
+  return any ? text : why;
+}
+
+void hd_outside_ends(uint64_t pc, uint64_t object) { hd_end(HD_OUT_UNFINISHED, 0, pc, object, beside_others("other process")); }
+
 void hd_unfinished(uint64_t pc, uint64_t object) {
   if (hd_cut_asked) hd_cut(pc, object);
-  hd_end(HD_OUT_UNFINISHED, 0, pc, object, "step budget");
+  hd_end(HD_OUT_UNFINISHED, 0, pc, object, beside_others("step budget"));
 }
 
 void hd_foretell(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object) {

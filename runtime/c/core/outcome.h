@@ -5,6 +5,7 @@
 
 _Noreturn void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg);
 void hd_foretell(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object); // the outcome if reporting it goes wrong
+_Noreturn HD_COLD void hd_outside_ends(uint64_t pc, uint64_t object); // other processes have had long enough to end a thread's wait
 _Noreturn void hd_unfinished(uint64_t pc, uint64_t object); // the step budget is exhausted
 // Sends where the threads are if the controller has asked. pc is where the running thread computes, 0 if it is at its pending
 // operation.

@@ -16,12 +16,15 @@
 //           thread has had the chance to run. A plan that says when the phase begins requires HD_SURE
 //           times as much.
 //
+// Other processes get real time before that, if one could end a thread's wait (outside.c).
+//
 // A script says where the execution goes on; it is not a hang before the last step.
 //
 // A thread that writes to memory between its observations may have an effect that becomes visible
 // only later. The policies treat it as spinning, but it is neither idle nor futile; if it waits
 // forever, the step budget ends the execution.
 #include "core/outcome.h"
+#include "core/outside.h"
 #include "core/progress.h"
 #include "core/run.h"
 #include "core/virtual_time.h"
@@ -56,6 +59,12 @@ static HD_COLD void look_around(struct hd_thread *t, uint64_t pc) {
   // A quiet stretch of waiting is one point and many turns (computation.c).
   uint64_t waited = hd.points - since > least * (uint64_t)n ? hd.points - since : least * (uint64_t)n;
   if (waited <= each * n) return;
+  enum hd_outside shown = hd_outside_rest();
+  if (shown == HD_OUTSIDE_ACTED || shown == HD_OUTSIDE_NOT_YET) {
+    hd_progress(t);
+    return;
+  }
+  if (shown == HD_OUTSIDE_NEVER && hd.pos >= hd.plan.nsteps) hd_outside_ends(pc, t->pend.obj);
   if (hd_time_passes(~0ull)) {
     hd_progress(t);
     return;

@@ -51,6 +51,9 @@ struct hd_registration {
 
   // ---- while an execution runs
   bool (*external)(void); // no thread is enabled: waits for other processes. False: no thread waits for one, or time may pass
+  bool (*outside)(const struct hd_thread *t, hd_say *say); // threads are enabled. True: another process may end the wait of t, which
+                         // is not; if t is NULL, of any thread, or send a signal. Says what is waited for unless say is NULL
+  bool (*outside_acts)(long ns); // waits at most so long for that. False: it has not happened
   bool (*meanwhile)(void); // while the runtime waits for another process: ends the execution if one cannot go on. True: it has sent a signal
   void (*passes)(uint64_t ns); // time is about to pass although threads are enabled, which only wait in loops: other processes may act
   void (*leaving)(void); // an execution is about to end cleanly

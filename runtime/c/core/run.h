@@ -64,6 +64,7 @@ struct hd_run {
   uint32_t ncomputing;      // threads whose pending operation is a yield of a computation (computation.c)
   uint64_t slack;           // virtual ns by which threads may still overtake others (virtual_time.c)
   uint64_t long_since;      // hd.vtime when the execution became a long one; 0: it is not long
+  uint64_t outside;         // ns that the execution has waited for other processes although threads are enabled (outside.c)
   uint64_t drift, drift_at; // virtual ns of the next time step without progress; hd.progress_at at that time
   // ---- exit (threads/process_exit.c)
   bool process_exiting;

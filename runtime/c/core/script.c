@@ -11,6 +11,7 @@
 #include "core/interrupts.h"
 #include "core/modules.h"
 #include "core/outcome.h"
+#include "core/outside.h"
 #include "core/own_memory.h"
 #include "core/policy.h"
 #include "core/progress.h"
@@ -129,6 +130,7 @@ static bool take(struct hd_thread *t, const struct hd_step *s) {
   } else {
     if (hd_owes(t)) return false; // a signal comes first
     bool ready = hd_op_enabled(t) || (hd_has(&hd.enabled, t->index) && !hd_enabled(t)); // the latter: hd_point records EAGAIN
+    if (HD_UNLIKELY(!ready) && !t->wait.timed) return t->wait.on && hd_outside_for(t) && take(t, s);
     if (!ready) {
       if (!t->wait.timed || t->pend.op == HD_OP_COND_WAKE || !overtakes(t, s)) return false;
       hd_overtaken(t);

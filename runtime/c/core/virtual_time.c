@@ -10,6 +10,7 @@
 // timers that are due before it ends. The event has TIMEOUT set and its thread is not in the
 // enabled set; a script's TIMEOUT steps reproduce it.
 #include "core/interrupts.h"
+#include "core/outside.h"
 #include "core/progress.h"
 #include "core/registration.h"
 #include "core/rings.h"
@@ -99,6 +100,7 @@ bool hd_time_drifts(void) {
 // plan's budget, because a replay has a different one.
 HD_COLD void hd_time_long(void) {
   if (hd.points % HD_LONG_EVERY) return;
+  hd_outside_long();
   if (!hd.long_since) hd.long_since = hd.vtime;
   hd.vtime += HD_LONG_NS + (hd.vtime >> HD_LONG_BITS ? 0 : (hd.vtime - hd.long_since) / HD_LONG_SHARE);
 }

@@ -16,43 +16,21 @@
 #include "memory/shared_state.h"
 #include "io/blocking.h"
 #include "io/descriptors.h"
+#include "io/random.h"
 #include "io/stdio.h"
 #include "files/files.h"
 
 static bool moved;             // the working directory may have changed
 static unsigned mask_at_main;
-static bool mask_changed, have_random;
+static bool mask_changed;
 
 
 // ---- opening
-//
-// The kernel's random devices would make executions differ. A file of constant random bytes
-// replaces them, for stdio and C++ streams, too.
-static bool is_random(const char *path) { return hd_streq(path, "/dev/urandom") || hd_streq(path, "/dev/random"); }
-
-static const char *random_path(void) {
-  enum { BYTES = 1 << 20 };
-  static char path[HD_FD_PATH];
-  int fd = hd_own_fd(HD_OWN_RANDOM);
-  if (!have_random) {
-    long made = hd_sys(SYS_memfd_create, "random", 1 /* MFD_CLOEXEC */, 0);
-    if (made < 0) hd_unsupported("/dev/urandom (no memory file can be made)");
-    uint64_t block[512], x = 0x7261;
-    for (int i = 0; i < BYTES / (int)sizeof block; i++) {
-      for (uint32_t k = 0; k < 512; k++) block[k] = hd_mix(x++, 0x6e646f6d);
-      hd_sys(SYS_write, made, block, sizeof block);
-    }
-    hd_sys(SYS_dup3, made, fd, O_CLOEXEC);
-    hd_sys(SYS_close, made, 0, 0);
-    have_random = true;
-  }
-  return hd_fd_path(path, fd);
-}
-
 static long open_now(int dir, const char *path, int flags, unsigned mode) {
   struct stat st;
-  if (is_random(path)) return hd_sys4(SYS_openat, AT_FDCWD, random_path(), O_RDONLY | (flags & O_CLOEXEC), 0);
-  if (!(flags & (O_PATH | O_NONBLOCK)) && hd_sys4(SYS_newfstatat, dir, path, &st, 0) == 0 && S_ISFIFO(st.st_mode)) {
+  bool there = !(flags & O_PATH) && hd_sys4(SYS_newfstatat, dir, path, &st, 0) == 0;
+  if (there && hd_random_device(&st)) return hd_sys4(SYS_openat, dir, path, flags, mode);
+  if (there && !(flags & O_NONBLOCK) && S_ISFIFO(st.st_mode)) {
     // Opening would block the carrier until another process opens the other end.
     long fd = hd_sys4(SYS_openat, dir, path, flags | O_NONBLOCK, mode);
     if (fd == -ENXIO) hd_unsupported("open for writing of a FIFO that has no reader");
@@ -95,6 +73,15 @@ HD_EXPORT int __open64_2(const char *path, int flags) { return hd_open_at(AT_FDC
 HD_EXPORT int creat(const char *path, mode_t mode) { return hd_open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, HD_RA); }
 HD_EXPORT int creat64(const char *path, mode_t mode) { return hd_open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, HD_RA); }
 
+static FILE *random_stream(const char *path, int flags, const char *mode, void *again) {
+  if (again) hd_unsupported("freopen of a stream over /dev/urandom or /dev/random: use fopen");
+  long fd = hd_sys4(SYS_openat, AT_FDCWD, path, flags & ~(O_CREAT | O_TRUNC), 0);
+  if (fd < 0) return hd_errno_result(fd), NULL;
+  FILE *f = hd_random_stream((int)fd, mode);
+  if (!f) hd_sys(SYS_close, fd, 0, 0);
+  return f;
+}
+
 // What opening with stdio's mode does to a file, for the undo log.
 static void *stream(void *(*real)(const char *, const char *, void *), const char *path, const char *mode, void *f) {
   char name[4096], how[16];
@@ -102,19 +89,20 @@ static void *stream(void *(*real)(const char *, const char *, void *), const cha
   if (f && hd_stdio_modelled(f)) hd_unsupported("freopen of a stream over a pipe or a socket");
   if (f && hd_beside_others()) hd_stream_used(f, HD_CHANGES, hd.cur->pend.pc);
   if (!hd_fetch_string(name, path, sizeof name) || !hd_fetch_string(how, mode, sizeof how)) return errno = ENAMETOOLONG, NULL;
-  bool plus = false, exclusive = false;
-  for (const char *c = how; *c && *c != ','; c++) { plus |= *c == '+'; exclusive |= *c == 'x'; }
+  bool plus = false, exclusive = false, closes = false;
+  for (const char *c = how; *c && *c != ','; c++) { plus |= *c == '+'; exclusive |= *c == 'x'; closes |= *c == 'e'; }
   struct stat st;
   hd_io_only_point(HD_OP_FD_OPEN, hd.cur->pend.pc);
   char kernels[HD_PATH];
   const char *at = hd_in_proc(kernels, name, plus || *how != 'r' ? HD_PROC_WRITE : HD_PROC_READ);
   if (at != name) path = at;
-  if (hd_sys4(SYS_newfstatat, AT_FDCWD, at, &st, 0) == 0 && S_ISFIFO(st.st_mode)) hd_unsupported("a stdio stream over a FIFO: read and write a descriptor instead");
+  bool there = hd_sys4(SYS_newfstatat, AT_FDCWD, at, &st, 0) == 0;
+  if (there && S_ISFIFO(st.st_mode)) hd_unsupported("a stdio stream over a FIFO: read and write a descriptor instead");
   int flags = plus ? O_RDWR : *how == 'r' ? O_RDONLY : O_WRONLY;
   if (*how != 'r') flags |= O_CREAT | (*how == 'w' ? O_TRUNC : 0) | (exclusive ? O_EXCL : 0);
-  bool chance = is_random(name);
+  bool chance = there && hd_random_device(&st);
   if (!chance) hd_undo_open(AT_FDCWD, at, flags);
-  FILE *r = chance ? real(random_path(), "r", f) : real(path, mode, f);
+  FILE *r = chance ? random_stream(at, flags | (closes ? O_CLOEXEC : 0), how, f) : real(path, mode, f);
   int err = errno;
   if (!chance) hd_undo_opened(r ? AT_FDCWD : -1);
   if (r) hd_kernel_object(r->_fileno); // numbers it now

@@ -9,9 +9,9 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "io/descriptors.h"
+#include "io/random.h"
 
-// heddle's own descriptors: copies of 0, 1 and 2, the placeholders, the working directory,
-// and the file that replaces /dev/urandom. Below 64 the kernel's table stays small and fast.
+// heddle's own descriptors: copies of 0, 1 and 2, the placeholders and the working directory. Below 64 the kernel's table stays small and fast.
 enum { BACKUPS = HD_OWN_PLACES, PLACES = HD_OWN_CWD - HD_OWN_PLACES, RESERVED = HD_OWN_FDS, BACKUP_FROM = 56 };
 static int first_new, backup;  // the first descriptor that an execution opens; the first of heddle's
 static long offset[64];        // -1: need not be restored
@@ -33,7 +33,9 @@ static void save(void) {
     closing[fd] = hd_sys(SYS_fcntl, fd, F_GETFD, 0);
     offset[fd] = hd_sys(SYS_lseek, fd, 0, SEEK_CUR);
     struct stat st;
-    if (hd_sys(SYS_fstat, fd, &st, 0) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) offset[fd] = -1;
+    bool open = hd_sys(SYS_fstat, fd, &st, 0) == 0;
+    if (!open || !S_ISREG(st.st_mode) || st.st_size == 0) offset[fd] = -1;
+    if (open) hd_random_device(&st);
   }
   for (int fd = 0; fd < BACKUPS; fd++) hd_sys(SYS_dup3, fd, backup + fd, O_CLOEXEC);
   hd_placeholders_make();

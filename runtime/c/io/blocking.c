@@ -145,13 +145,36 @@ bool hd_others_sent(void) {
   return any;
 }
 
-static bool external(void) {
-  enum { MAX = 256, SLICE = 50 };
-  static struct pollfd fds[MAX];
+enum { MOST_FDS = 256, SLICE = 50 };
+static struct pollfd fds[MOST_FDS];
+
+// Collects the descriptors of the kernel's for which t waits, or any thread if it is NULL, and is not enabled; returns their number.
+static uint32_t awaited(const struct hd_thread *t, hd_say *say) {
   uint32_t n = 0;
   struct hd_thread *u;
-  for (uint32_t at = 0; (u = waiter(&at));)
-    if (u->wait.io->external) n += hd_io_kernel_fds(u->wait.io, fds + n, MAX - n);
+  for (uint32_t at = 0; (u = waiter(&at));) {
+    if ((t && u != t) || !u->wait.io->external || hd_has(&hd.enabled, u->index)) continue;
+    uint32_t k = hd_io_kernel_fds(u->wait.io, fds + n, MOST_FDS - n);
+    if (k && say) say("T%u waits for what another process does with fd %d", u->number, fds[n].fd);
+    n += k;
+  }
+  return n;
+}
+
+// Waits at most ms for one of n descriptors, or for what another process sends.
+static long poll_once(uint32_t n, long ms, bool *sent) {
+  long r = hd_sys(SYS_poll, fds, n, ms);
+  *sent = hd_others_sent(); // before what r says was written
+  if (r > 0 || *sent) return r;
+  if (HD_UNLIKELY(hd_cut_asked)) hd_cut(hd.cur->pend.pc, hd.cur->pend.obj);
+  // The watchdog must not report a hang.
+  __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
+  if (__atomic_load_n(&hd_shm->stop, __ATOMIC_ACQUIRE) || hd_sys(SYS_getppid, 0, 0, 0) != hd_controller) hd_sys(SYS_exit_group, 0, 0, 0);
+  return r;
+}
+
+static bool external(void) {
+  uint32_t n = awaited(NULL, NULL);
   if (!n) return false;
   hd.result.notes |= HD_NOTE_EXTERNAL;
   // Virtual time follows real time, up to the end of the program's next wait.
@@ -164,18 +187,36 @@ static bool external(void) {
     }
   for (long slice = 1;; slice = slice < SLICE / 2 ? slice * 2 : SLICE) {
     if (left < (uint64_t)slice) slice = (long)left;
-    long r = hd_sys(SYS_poll, fds, n, slice);
-    if (hd_others_sent()) return true; // before what r says was written
+    bool sent;
+    long r = poll_once(n, slice, &sent);
+    if (sent) return true;
     if (r > 0) break;
-    if (HD_UNLIKELY(hd_cut_asked)) hd_cut(hd.cur->pend.pc, hd.cur->pend.obj);
     if (left != ~0ull && (left -= (uint64_t)slice) == 0) return false;
-    // The watchdog must not report a hang.
-    __atomic_fetch_add(&hd_shm->heartbeat, 1, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&hd_shm->stop, __ATOMIC_ACQUIRE) || hd_sys(SYS_getppid, 0, 0, 0) != hd_controller) hd_sys(SYS_exit_group, 0, 0, 0);
   }
   hd_update(EVENT);
+  struct hd_thread *u;
   for (uint32_t at = 0; (u = waiter(&at));)
     if (hd_has(&hd.enabled, u->index)) return true;
+  return false;
+}
+
+// ---- beside enabled threads
+static bool outside(const struct hd_thread *t, hd_say *say) { return awaited(t, say) != 0; }
+
+static bool outside_acts(long ns) {
+  uint32_t n = awaited(NULL, NULL);
+  hd.result.notes |= HD_NOTE_EXTERNAL;
+  for (long left = (ns + 999999) / 1000000, slice = 1; n; left -= slice, slice = slice < SLICE / 2 ? slice * 2 : SLICE) {
+    if (left < slice) slice = left;
+    bool sent;
+    long r = poll_once(n, slice, &sent);
+    if (sent) return true;
+    if (r > 0) {
+      hd_update(EVENT);
+      return awaited(NULL, NULL) < n;
+    }
+    if (left <= slice) break;
+  }
   return false;
 }
 
@@ -201,4 +242,4 @@ static const struct hd_operation operations[] = {
   BLOCKING(HD_OP_FD_READ), BLOCKING(HD_OP_FD_WRITE), BLOCKING(HD_OP_FD_POLL), BLOCKING(HD_OP_FD_CONNECT), BLOCKING(HD_OP_FD_ACCEPT),
 };
 
-const struct hd_registration hd_io = { HD_OPERATIONS(operations), .external = external };
+const struct hd_registration hd_io = { HD_OPERATIONS(operations), .external = external, .outside = outside, .outside_acts = outside_acts };

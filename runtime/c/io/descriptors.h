@@ -112,7 +112,7 @@ static inline void hd_became_writable(struct hd_file *f) { if (f) f->out_seq++; 
 static inline void hd_ended(struct hd_file *f) { if (f) f->end_seq++; }
 
 // ---- at_main.c: what was open at main, heddle's own descriptors, and captured output
-enum hd_own_fd { HD_OWN_STANDARD, HD_OWN_PLACES = 3, HD_OWN_CWD = 6, HD_OWN_RANDOM, HD_OWN_FDS };
+enum hd_own_fd { HD_OWN_STANDARD, HD_OWN_PLACES = 3, HD_OWN_CWD = 6, HD_OWN_FDS };
 int hd_own_fd(enum hd_own_fd which);           // its number now
 bool hd_external_early(int fd);                 // open from the start, so that its other end cannot be restored
 bool hd_reserved_fd(int fd);                   // one of heddle's own

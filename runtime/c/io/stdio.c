@@ -25,6 +25,7 @@
 #include "memory/texts.h"
 #include "sync/sync.h"
 #include "io/descriptors.h"
+#include "io/random.h"
 #include "io/stdio.h"
 #include "io/stream.h"
 
@@ -231,17 +232,18 @@ HD_INTERPOSE(FILE *, fdopen, (int fd, const char *mode), (fd, mode)) {
   hd.cur->pend.pc = HD_RA;
   if (hd_reserved_fd(fd)) return errno = EBADF, NULL;
   struct hd_file *g = hd_file_of(fd);
-  if (!g) return REAL(fdopen)(fd, mode);
+  bool chance = !g && hd_random_readable(fd);
+  if (!g && !chance) return REAL(fdopen)(fd, mode);
   char how[16], plain[3] = { 0 };
   if (!hd_fetch_string(how, mode, sizeof how) || (*how != 'r' && *how != 'w' && *how != 'a')) return errno = EINVAL, NULL;
   bool plus = false, cloexec = false;
   for (const char *c = how; *c && *c != ','; c++) { plus |= *c == '+'; cloexec |= *c == 'e'; }
   bool reads = *how == 'r' || plus, writes = *how != 'r' || plus;
-  if (g->kind == HD_FD_PIPE && ((reads && !g->in) || (writes && !g->out))) return errno = EINVAL, NULL;
+  if (g && g->kind == HD_FD_PIPE && ((reads && !g->in) || (writes && !g->out))) return errno = EINVAL, NULL;
   if (cloexec) hd_sys(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC);
   plain[0] = *how;
   plain[1] = plus ? '+' : 0;
-  return open_channel(fd, plain, NULL, HD_RA);
+  return chance ? hd_random_stream(fd, plain) : open_channel(fd, plain, NULL, HD_RA);
 }
 
 // A stream over a pipe of the kernel's whose other end a child has (popen).

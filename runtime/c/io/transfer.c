@@ -12,6 +12,7 @@
 #include "signals/signals.h"
 #include "io/blocking.h"
 #include "io/descriptors.h"
+#include "io/random.h"
 #include "io/socket.h"
 #include "io/stream.h"
 
@@ -111,6 +112,7 @@ static long timer_io(struct hd_file *f, bool write, struct hd_msg *m, uint64_t *
 
 static long kernel_io(int fd, bool write, struct hd_msg *m) {
   if (hd_reserved_fd(fd)) return -EBADF;
+  if (!write && hd_random_readable(fd)) return hd_random_read(m);
   // The kernel takes RWF_ flags and the offset -1 for "the current position" in one call only.
   return hd_sys6(write ? SYS_pwritev2 : SYS_preadv2, fd, (long)m->iov, (long)m->niov, m->offset, m->offset < 0 ? -1 : 0, m->rwf);
 }

@@ -547,6 +547,44 @@ static bool external(void) {
   }
 }
 
+// Reports whether a child may end u's wait, with its kernel identifier.
+static bool waits_for(const struct hd_thread *u, long *pid) {
+  if (u->ended || u->wait.on != (uint64_t)&waiting || hd_has(&hd.enabled, u->index)) return false;
+  int i = wanted((pid_t)u->pend.aux, true);
+  if (i >= 0) *pid = kernels((uint32_t)i);
+  return true;
+}
+
+static bool outside(const struct hd_thread *t, hd_say *say) {
+  bool any = false;
+  long pid;
+  for (uint32_t i = 0; nchildren && i < hd.nthreads; i++) {
+    if ((t && t != &hd_threads[i]) || !waits_for(&hd_threads[i], &pid)) continue;
+    any = true;
+    if (say) say("T%u waits for a child process, which has not ended", hd_threads[i].number);
+  }
+  if (t || !nchildren || !running() || !receptive(false)) return any;
+  if (say) say("a child process may send a signal");
+  return true;
+}
+
+static bool outside_acts(long ns) {
+  hd.result.notes |= HD_NOTE_EXTERNAL;
+  long pid = 0;
+  for (struct patience p = { 0 };; rest(&p, pid)) {
+    long alive = running();
+    if ((!alive || (hd_arrival_waits() && !runs(alive))) && collect()) return true;
+    pid = alive;
+    for (uint32_t i = 0; i < hd.nthreads; i++) {
+      struct hd_thread *u = &hd_threads[i];
+      if (!waits_for(u, &pid) || !wait_enabled(u)) continue;
+      hd_update((uint64_t)&waiting);
+      return true;
+    }
+    if (!pid || p.passed >= ns) return false;
+  }
+}
+
 // Reports whether the program ignores the end of children. A wait then lasts until all children have
 // ended, and fails.
 static bool unwanted(void) { return hd_actions[SIGCHLD].sa_handler == SIG_IGN || hd_actions[SIGCHLD].sa_flags & SA_NOCLDWAIT; }
@@ -929,5 +967,5 @@ static void end(void) {
 static const struct hd_operation operations[] = { { .op = HD_OP_PROCESS_WAIT, .enabled = wait_enabled } };
 
 const struct hd_registration hd_children = {
-  HD_OPERATIONS(operations), .begin = begin, .end = end, .external = external, .meanwhile = meanwhile, .passes = passes, .leaving = leaving, .handled = handled, .external_used = answer, .child = kernels_child,
+  HD_OPERATIONS(operations), .begin = begin, .end = end, .external = external, .outside = outside, .outside_acts = outside_acts, .meanwhile = meanwhile, .passes = passes, .leaving = leaving, .handled = handled, .external_used = answer, .child = kernels_child,
 };

@@ -12,24 +12,8 @@
 #include <unistd.h>
 #include "core/libc.h"
 #include "core/run.h"
+#include "io/random.h"
 #include "process/process.h"
-
-// A random word depends only on the thread and on the number of words it has drawn.
-static uint64_t word(void) {
-  static uint64_t early; // words drawn before main
-  if (HD_UNLIKELY(!hd_active())) return hd_mix(0x6561726c79ull, ++early);
-  struct hd_thread *t = hd.cur;
-  return hd_mix(t->name, 0x100000000ull + ++t->nrandom);
-}
-
-static HD_PROGACCESS void draw(char *p, uint64_t n) {
-  while (n) {
-    uint64_t w = word(), k = n < 8 ? n : 8;
-    hd_copy(p, &w, k);
-    p += k;
-    n -= k;
-  }
-}
 
 void hd_nondeterminism_init(void) {
   uint64_t *p = (uint64_t *)getauxval(AT_RANDOM); // libc has already read its own random values
@@ -39,23 +23,23 @@ void hd_nondeterminism_init(void) {
 HD_INTERPOSE_MODELLED(ssize_t, getrandom, (void *p, size_t n, unsigned flags), (p, n, flags)) {
   if (flags & ~7u) { errno = EINVAL; return -1; }
   if (hd_active()) hd.cur->pend.pc = HD_RA;
-  draw(p, n);
+  hd_random_fill(p, n);
   return (ssize_t)n;
 }
 HD_INTERPOSE_MODELLED(int, getentropy, (void *p, size_t n), (p, n)) {
   if (n > 256) { errno = EIO; return -1; }
   if (hd_active()) hd.cur->pend.pc = HD_RA;
-  draw(p, n);
+  hd_random_fill(p, n);
   return 0;
 }
 HD_INTERPOSE_MODELLED(void, arc4random_buf, (void *p, size_t n), (p, n)) {
   if (hd_active()) hd.cur->pend.pc = HD_RA;
-  draw(p, n);
+  hd_random_fill(p, n);
 }
-HD_INTERPOSE_MODELLED(uint32_t, arc4random, (void), ()) { return (uint32_t)word(); }
-HD_EXPORT uint32_t arc4random_uniform(uint32_t n) { return !hd_machine_is_modelled() ? REAL(arc4random_uniform)(n) : n ? (uint32_t)word() % n : 0; }
+HD_INTERPOSE_MODELLED(uint32_t, arc4random, (void), ()) { return (uint32_t)hd_random_word(); }
+HD_EXPORT uint32_t arc4random_uniform(uint32_t n) { return !hd_machine_is_modelled() ? REAL(arc4random_uniform)(n) : n ? (uint32_t)hd_random_word() % n : 0; }
 // std::random_device::_M_getval()
-HD_INTERPOSE_MODELLED(unsigned, _ZNSt13random_device9_M_getvalEv, (void *self), (self)) { return (unsigned)word(); }
+HD_INTERPOSE_MODELLED(unsigned, _ZNSt13random_device9_M_getvalEv, (void *self), (self)) { return (unsigned)hd_random_word(); }
 
 // ---- the machine
 HD_EXPORT int sched_getcpu(void) {
@@ -86,7 +70,7 @@ static bool suffix(char *name, int tail, char **xs) {
   return true;
 }
 static void letters(char *xs) {
-  uint64_t w = word();
+  uint64_t w = hd_random_word();
   for (int i = 0; i < 6; i++, w /= 62) xs[i] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"[w % 62];
 }
 
