@@ -577,6 +577,9 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 			s.note("%s: heddle does not see what that changes, so whether the execution ends is not known", c.hides)
 		}
 		c.outcome.Points = f.outcome.Points
+		if e.Kind == trace.Hang {
+			c.outcome.Ending.Message = trace.NoProgress // no budget ended it
+		}
 		s.unfinished(&c.outcome)
 		if s.roomy && s.report.Executions == 1 {
 			return false, errFirst

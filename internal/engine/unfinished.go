@@ -101,6 +101,8 @@ var errFirst = errors.New("the first execution did not end")
 func (u *UnfinishedExecutions) Advice() string {
 	if why, _, _ := strings.Cut(u.Why, ":"); why == trace.CutBySteps {
 		return "give the program less work, or an end, or raise the budget with --max-steps"
+	} else if why == trace.NoProgress {
+		return "give the program less work, or an end: no larger budget decides whether it goes on"
 	} else if why == trace.CutByThreads {
 		return "give the program less work, or an end: no flag lets an execution create more threads"
 	} else if why == trace.CutByWatchdog {

@@ -86,9 +86,13 @@ func (p *Printer) printNothing(r *engine.Report) {
 		printRaces(w, r)
 		return
 	}
-	fmt.Fprintf(w, "%s%s (%.1f s)", how, wording.Count(r.Executions, "execution"), r.Seconds)
+	executions := wording.Count(r.Executions, "execution")
+	if u := r.Unfinished; u != nil {
+		PrintUnfinished(w, u)
+		executions = "the " + wording.Count(r.Executions-u.Executions, "execution") + " that ended"
+	}
+	fmt.Fprintf(w, "%s%s (%.1f s)", how, executions, r.Seconds)
 	fmt.Fprintln(w, ended(r))
-	PrintUnfinished(w, r.Unfinished)
 	if r.NotReproduced > 0 {
 		fmt.Fprintf(w, "%s failed and did not fail again when run again\n", wording.Count(r.NotReproduced, "execution"))
 	}
@@ -111,6 +115,8 @@ func PrintUnfinished(w io.Writer, u *engine.UnfinishedExecutions) {
 		fmt.Fprintf(w, "execution %d did not end within its budget of %s", u.Execution, points)
 	case trace.CutByWatchdog:
 		fmt.Fprintf(w, "execution %d did not end: no scheduling point for the time of --watchdog, after %s", u.Execution, points)
+	case trace.NoProgress:
+		fmt.Fprintf(w, "execution %d did not end: after %s nothing changes that heddle sees, and whether it goes on is not known", u.Execution, points)
 	case trace.CutByThreads:
 		fmt.Fprintf(w, "execution %d did not end: it created %s threads, the most that heddle can number, in %s", u.Execution, wording.Thousands(trace.MaxThreads), points)
 	case trace.CutByOthers:
