@@ -18,6 +18,8 @@ type Location struct {
 	// Library means that the source line is in the C or C++ library, as that of a function in its
 	// headers that was not compiled into its caller.
 	Library bool
+	// System means that the site is in one of the system's libraries, which the program's code has called.
+	System bool
 }
 
 // Locate returns the location of a site.
@@ -74,21 +76,35 @@ func (f Finding) Key(stacks [][]trace.Site, locate Locate) (key string, certain 
 }
 
 // Place returns the location to show for the finding: that of Site or, if Site is in a header of the
-// library, of its innermost caller in the program's own source. stacks are as for Key.
+// library or in a library of the system's, of its innermost caller that is not. stacks are as for Key.
 func (f Finding) Place(stacks [][]trace.Site, locate Locate) Location {
 	p := part{site: f.Site, calls: f.calls}
 	if i := slices.IndexFunc(f.parts, func(p part) bool { return p.site == f.Site }); i >= 0 {
 		p = f.parts[i]
 	}
-	l, _ := p.locate(stacks, locate)
-	return l
+	return p.shown(stacks, locate)
 }
 
 // Caller returns the location of a site that is a return address or an access or, if it is in a header
-// of the library, of the innermost of its callers that is not, if one is known.
+// of the library or in a library of the system's, of the innermost of its callers that is not, if one is known.
 func Caller(s trace.Site, calls []trace.Site, locate Locate) Location {
-	l, _ := part{site: s, calls: calls}.locate(nil, locate)
-	return l
+	return part{site: s, calls: calls}.shown(nil, locate)
+}
+
+// shown returns the location of the innermost of the site and its callers that is neither in a header of the library nor
+// in a library of the system's, or else that of the site. A key has a site in a library of the system's as it is: its
+// callers are known only of a recorded execution.
+func (p part) shown(stacks [][]trace.Site, locate Locate) Location {
+	at, _ := p.locate(stacks, locate)
+	if !at.System {
+		return at
+	}
+	for _, s := range p.callers(stacks) {
+		if l := locate(s); s != 0 && !l.Library && !l.System && l.Place != "" {
+			return l
+		}
+	}
+	return at
 }
 
 // locate returns the location of the innermost of the site and its callers that is not in a header
@@ -98,6 +114,17 @@ func (p part) locate(stacks [][]trace.Site, locate Locate) (Location, bool) {
 	if !at.Library {
 		return at, true
 	}
+	calls := p.callers(stacks)
+	for _, s := range calls {
+		if l := locate(s); s != 0 && !l.Library && l.Place != "" {
+			return l, true
+		}
+	}
+	return at, len(calls) > 0
+}
+
+// callers returns the callers of the site, innermost first, if they are known.
+func (p part) callers(stacks [][]trace.Site) []trace.Site {
 	calls := p.calls
 	if i := slices.Index(calls, p.site); i >= 0 {
 		calls = calls[i+1:]
@@ -105,12 +132,7 @@ func (p part) locate(stacks [][]trace.Site, locate Locate) (Location, bool) {
 	if len(calls) == 0 && int(p.stack) < len(stacks) {
 		calls = stacks[p.stack]
 	}
-	for _, s := range calls {
-		if l := locate(s); s != 0 && !l.Library && l.Place != "" {
-			return l, true
-		}
-	}
-	return at, len(calls) > 0
+	return calls
 }
 
 // plain replaces what a key must not contain.

@@ -98,3 +98,33 @@ func TestIsKey(t *testing.T) {
 		}
 	}
 }
+
+// What is shown of a place in a library of the system's is where the program calls it, if that is known. The key does not
+// depend on that: the callers are known only of a recorded execution.
+func TestPlaceInSystemLibrary(t *testing.T) {
+	locate := func(s trace.Site) Location {
+		if s.Module() == 2 {
+			return Location{Text: "join+0x17", Func: "join", Place: "join+0x17", System: true}
+		}
+		return at(s)
+	}
+	join := trace.MakeSite(2, 0x17)
+	end := trace.Ending{Kind: trace.Deadlock, Site: join, Cycle: []trace.ThreadID{1}, Waiters: []trace.Waiter{{Thread: 1, Op: trace.OpThreadJoin, Site: join, Stack: 1}}}
+	f := Of(end, nil)
+	recorded := [][]trace.Site{nil, {trace.MakeSite(2, 9), trace.MakeSite(1, 4), site(7), site(8)}}
+	for _, test := range []struct {
+		stacks [][]trace.Site
+		place  string
+	}{{nil, "join+0x17"}, {recorded, "f x.c:7"}} {
+		if got := f.Place(test.stacks, locate).Text; got != test.place {
+			t.Errorf("place with stacks %v: %q, want %q", test.stacks, got, test.place)
+		}
+		key, certain := f.Key(test.stacks, locate)
+		if !strings.HasPrefix(key, "deadlock@join+0x17#") || !certain {
+			t.Errorf("key with stacks %v: %q, %v", test.stacks, key, certain)
+		}
+	}
+	if got := Caller(join, recorded[1], locate).Text; got != "f x.c:7" {
+		t.Errorf("caller: %q", got)
+	}
+}

@@ -58,7 +58,7 @@ func ofTrace(name string) (string, error) {
 		return tr.Header.Finding, nil
 	}
 	table := symbol.ForTrace(tr, symbol.Options{})
-	key, _ := finding.Of(tr.Ending, tr.Modules).Key(tr.Stacks, report.LocateIn(table))
+	key, _ := finding.Of(tr.Ending, tr.Modules).Key(tr.Stacks, report.LocateIn(table, tr.Modules))
 	if err := errors.Join(table.Problems()...); err != nil {
 		return "", usage.Errorf("--ignore: %s does not contain the key of its finding, and the key cannot be computed (%w): give the key itself", name, err)
 	}

@@ -45,7 +45,7 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 	if !e.Complete {
 		x.add("Not every ordering was tried.")
 	}
-	e.Text = strings.Join(x.lines, " ")
+	e.Text = punctuated(strings.Join(x.lines, " "))
 }
 
 // explainEnding completes an explanation without an ordering.

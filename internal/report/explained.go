@@ -89,7 +89,7 @@ func (x *explaining) waits() (out []Step) {
 		if w.Ready || ops.Does(w.Op) == ops.Join || len(out) == most {
 			continue
 		}
-		s := Step{Event: -1, Thread: ThreadText(w.Thread), Text: "waits: " + w.Op.String(), Where: x.names.Place(w.Site)}
+		s := Step{Event: -1, Thread: ThreadText(w.Thread), Text: "waits: " + w.Op.String(), Where: x.names.Place(x.names.ownCall(x.Trace, w.Site, w.Stack))}
 		if w.Object != 0 {
 			s.Text += " " + x.names.Object(x.Trace, w.Object, 0, len(x.Trace.Events)-1)
 		}

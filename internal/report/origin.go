@@ -60,22 +60,45 @@ func (r *Running) ownPlace(t *trace.Trace, event int) (how string, at trace.Site
 	if ev.Site == 0 || ops.Does(ev.Op) == ops.Start || int(ev.Stack) >= len(t.Stacks) {
 		return "", 0
 	}
-	own := func(s trace.Site) bool {
-		return s != 0 && inOwnModule(t, s) && slices.ContainsFunc(r.symbols().Call(s), func(f symbol.Frame) bool { return f.Known() && !standard(t, f) })
-	}
-	if own(ev.Site) {
-		return "", 0
-	}
-	if i := slices.IndexFunc(t.Stacks[ev.Stack], own); i >= 0 {
-		return "called", t.Stacks[ev.Stack][i]
+	if how, at := r.called(t, ev.Site, ev.Stack); at != 0 || r.own(t, ev.Site) {
+		return how, at
 	}
 	for i := range t.Events[:event] {
 		e := &t.Events[i]
-		if child, ok := e.Child(); ok && child == ev.Thread && ops.Does(e.Op) == ops.Create && own(e.Site) {
-			return "started", e.Site
+		child, ok := e.Child()
+		if !ok || child != ev.Thread || ops.Does(e.Op) != ops.Create {
+			continue
+		}
+		if s := r.ownCall(t, e.Site, e.Stack); r.own(t, s) {
+			return "started", s
 		}
 	}
 	return "", 0
+}
+
+// called returns where the program's own code called the library that a site is in. It is 0 if the site is in the program's own code,
+// or if no such call is known.
+func (r *Running) called(t *trace.Trace, site trace.Site, stack uint32) (how string, at trace.Site) {
+	if s := r.ownCall(t, site, stack); s != site {
+		return "called", s
+	}
+	return "", 0
+}
+
+// ownCall returns the innermost of a site and its callers that is in the program's own source; the site if none is known to be.
+func (r *Running) ownCall(t *trace.Trace, site trace.Site, stack uint32) trace.Site {
+	if site == 0 || int(stack) >= len(t.Stacks) || r.own(t, site) {
+		return site
+	}
+	if i := slices.IndexFunc(t.Stacks[stack], func(s trace.Site) bool { return r.own(t, s) }); i >= 0 {
+		return t.Stacks[stack][i]
+	}
+	return site
+}
+
+// own reports whether a site is in the program's own source.
+func (r *Running) own(t *trace.Trace, s trace.Site) bool {
+	return s != 0 && inOwnModule(t, s) && slices.ContainsFunc(r.symbols().Call(s), func(f symbol.Frame) bool { return f.Known() && !standard(t, f) })
 }
 
 // standard reports whether the source of a frame is that of the language's library or of the compiler.
@@ -92,7 +115,19 @@ func synchronises(t *trace.Trace, s trace.Site, f symbol.Frame) bool {
 		pkg, _ := symbol.GoName(f.Linkage)
 		return slices.Contains(synchronising, pkg)
 	}
-	return inOwnModule(t, s) // a header
+	return inOwnModule(t, s) || ofThreads(f.Linkage) // a header; or what it asks the C++ library for
+}
+
+// ofThreads reports whether a function of the C++ library is of a class that is there for threads.
+func ofThreads(linkage string) bool {
+	for _, class := range []string{"6thread", "18condition_variable", "22condition_variable_any", "11this_thread", "28__atomic_futex_unsigned_base"} {
+		for _, namespace := range []string{"_ZNSt", "_ZNSt3__1", "_ZNSt3_V2"} {
+			if strings.HasPrefix(linkage, namespace+class) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func inOwnModule(t *trace.Trace, s trace.Site) bool {

@@ -54,15 +54,19 @@ func (r *Running) functions(t *trace.Trace, event int) (names []string) {
 
 // Locate is a finding.Locate.
 func (r *Running) Locate(s trace.Site) finding.Location {
-	return locate(r.symbols(), s)
+	return locate(r.symbols(), r.modules(), s)
 }
 
-// LocateIn returns a finding.Locate for the sites of a table.
-func LocateIn(table *symbol.Table) finding.Locate {
-	return func(s trace.Site) finding.Location { return locate(table, s) }
+// LocateIn returns a finding.Locate for the sites of a table of modules.
+func LocateIn(table *symbol.Table, modules []trace.Module) finding.Locate {
+	return func(s trace.Site) finding.Location { return locate(table, modules, s) }
 }
 
-func locate(table *symbol.Table, s trace.Site) finding.Location { return locationOf(table.Call(s)) }
+func locate(table *symbol.Table, modules []trace.Module, s trace.Site) finding.Location {
+	l := locationOf(table.Call(s))
+	l.System = l.Text != "" && s.Module() >= 0 && s.Module() < len(modules) && !OwnModule(modules[s.Module()])
+	return l
+}
 
 func locationOf(frames []symbol.Frame) finding.Location {
 	// Code from a library's header may be inlined into the program's.

@@ -48,16 +48,30 @@ func (x *explaining) eventIn(t *trace.Trace, i int) string {
 		s += " of " + object
 		x.last = object
 	}
-	switch how, own := x.names.ownPlace(t, i); {
-	case x.place(ev) == "":
+	how, own := x.names.ownPlace(t, i)
+	return s + x.at(x.place(ev), how, own)
+}
+
+// punctuated removes the comma that ends a clause of at where another mark follows.
+var punctuated = strings.NewReplacer(",.", ".", ",;", ";", ",,", ",").Replace
+
+// at says where something happened and, if own is not 0, how and where the program's own code brought that about.
+func (x *explaining) at(place, how string, own trace.Site) string {
+	switch {
+	case place == "":
+		return ""
 	case own != 0 && !x.functions: // the line of a library says the least
-		s += ", " + how + " at " + x.where(own) + ","
+		return ", " + how + " at " + x.where(own) + ","
 	case own != 0:
-		s += " in " + x.place(ev) + ", " + how + " at " + x.where(own) + ","
-	default:
-		s += " at " + x.place(ev)
+		return " in " + place + ", " + how + " at " + x.where(own) + ","
 	}
-	return s
+	return " at " + place
+}
+
+// waitsAt says where a thread waits when the execution ends.
+func (x *explaining) waitsAt(w *trace.Waiter) string {
+	how, own := x.names.called(x.Trace, w.Site, w.Stack)
+	return strings.TrimSuffix(x.at(x.where(w.Site), how, own), ",")
 }
 
 // Object names what an event of the execution concerns.
@@ -147,10 +161,7 @@ func (x *explaining) Wait(th trace.ThreadID) string {
 	default:
 		s += " of " + object
 	}
-	if at := x.where(w.Site); at != "" {
-		s += " at " + at
-	}
-	return s
+	return s + x.waitsAt(w)
 }
 
 // object names what an event concerns; empty for a thread, which heddle knows by its stack.
@@ -220,10 +231,7 @@ func (x *explaining) second(o *Order) string {
 		return "what a thread waits for"
 	}
 	s := fmt.Sprintf("T%d's %s of %s, for which it waits", w.Thread, w.Op, x.cutObject(x.names.Object(x.Trace, w.Object, 0, len(x.Trace.Events)-1)))
-	if at := x.where(w.Site); at != "" {
-		s += " at " + at
-	}
-	return s
+	return s + x.waitsAt(w)
 }
 
 // Threads lists threads: `T1, T2 and T3`.

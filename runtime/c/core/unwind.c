@@ -6,7 +6,7 @@
 
 enum { KEPT, SAVED, LOST }; // a register's rule: as in the callee, on the stack, not known
 struct row {
-  struct { uint8_t rule; int64_t at; } registers[HD_DWARF_REGISTERS]; // at: of SAVED, from the frame's address
+  struct { uint8_t rule; int32_t at; } registers[HD_DWARF_REGISTERS]; // at: of SAVED, from the frame's address
   uint64_t base;  // the register from which the frame's address is
   int64_t offset; // so many bytes away
   bool lost;      // an expression computes the frame's address
@@ -146,8 +146,8 @@ struct rules { struct row row, initial, remembered[REMEMBERED]; uint32_t nrememb
 static bool set(struct rules *r, uint64_t reg, uint8_t rule, int64_t at) {
   if (reg >= HD_DWARF_REGISTERS) return true; // vector registers, which hold no address
   r->row.registers[reg].rule = rule;
-  r->row.registers[reg].at = at;
-  return true;
+  r->row.registers[reg].at = (int32_t)at;
+  return at == (int32_t)at;
 }
 
 static bool restore(struct rules *r, uint64_t reg) {
@@ -214,27 +214,51 @@ static bool follow(struct rules *r, const struct function *f, struct bytes b, ui
   return !b.failed;
 }
 
-enum hd_unwound hd_unwind_step(struct hd_activation *a, uintptr_t limit) {
+// Stores the rules at pc.
+static bool rules_at(uint64_t pc, struct row *row) {
   struct function f;
   struct rules r;
-  uint64_t pc = a->pc - 1, sp = a->registers[HD_DWARF_STACK]; // a call may be the function's last instruction
-  if (!entry_of(pc, &f)) return HD_UNTOLD;
+  if (!entry_of(pc, &f)) return false;
   hd_fill(&r.row, 0, sizeof r.row);
   r.row.lost = true;
   r.nremembered = 0;
   r.pc = f.lo;
   r.initial = r.row;
-  if (!follow(&r, &f, f.initial, pc)) return HD_UNTOLD;
+  if (!follow(&r, &f, f.initial, pc)) return false;
   r.initial = r.row;
-  if (!follow(&r, &f, f.program, pc)) return HD_UNTOLD;
-  if (r.row.lost || r.row.base >= HD_DWARF_REGISTERS || !(a->known >> r.row.base & 1)) return HD_UNTOLD;
-  uint64_t frame = a->registers[r.row.base] + (uint64_t)r.row.offset;
+  if (!follow(&r, &f, f.program, pc)) return false;
+  *row = r.row;
+  return !r.row.lost && r.row.base < HD_DWARF_REGISTERS;
+}
+
+// The rules at the places that were asked for last. Those of modules that come and go are not kept.
+enum { ROWS = 256 };
+static struct { uint64_t pc; struct row row; } kept[ROWS];
+
+static bool row_at(uint64_t pc, struct row *row) {
+  if (HD_UNLIKELY(hd_late)) return rules_at(pc, row);
+  uint32_t i = (uint32_t)(hd_mix(pc, 0) >> 40) % ROWS;
+  if (kept[i].pc != pc) {
+    kept[i].pc = 0;
+    if (!rules_at(pc, &kept[i].row)) return false;
+    kept[i].pc = pc;
+  }
+  *row = kept[i].row;
+  return true;
+}
+
+enum hd_unwound hd_unwind_step(struct hd_activation *a, uintptr_t limit) {
+  struct row row;
+  uint64_t sp = a->registers[HD_DWARF_STACK];
+  if (!row_at(a->pc - 1, &row)) return HD_UNTOLD; // a call may be the function's last instruction
+  if (!(a->known >> row.base & 1)) return HD_UNTOLD;
+  uint64_t frame = a->registers[row.base] + (uint64_t)row.offset;
   if (frame <= sp || frame % 8) return HD_UNTOLD;
   if (frame > limit) return HD_REACHES;
   struct hd_activation caller = { .known = 0 };
   for (uint32_t i = 0; i < HD_DWARF_REGISTERS; i++) {
-    uint64_t at = frame + (uint64_t)r.row.registers[i].at;
-    switch (r.row.registers[i].rule) {
+    uint64_t at = frame + (uint64_t)(int64_t)row.registers[i].at;
+    switch (row.registers[i].rule) {
     case KEPT:
       caller.registers[i] = a->registers[i];
       caller.known |= a->known & 1u << i;
@@ -245,7 +269,7 @@ enum hd_unwound hd_unwind_step(struct hd_activation *a, uintptr_t limit) {
       caller.known |= 1u << i;
     }
   }
-  if (r.row.registers[HD_DWARF_RETURN].rule != SAVED) return HD_UNTOLD; // the outermost
+  if (row.registers[HD_DWARF_RETURN].rule != SAVED) return HD_UNTOLD; // the outermost
   caller.pc = caller.registers[HD_DWARF_RETURN];
   caller.registers[HD_DWARF_STACK] = frame;
   caller.known |= 1u << HD_DWARF_STACK;
