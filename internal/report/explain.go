@@ -30,6 +30,9 @@ func LosesWakeUp(t *trace.Trace, first, second int) bool {
 func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Functions: names.functions}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text}
 	e.Steps, e.Events, e.Told = []Step{}, []ExplainedEvent{}, []int{}
+	if e.Orders == nil {
+		e.Orders = []Order{} // of JSON
+	}
 	for i := range e.Orders {
 		o := &e.Orders[i]
 		if o.Second < 0 || o.Waiting || x.oneObject(o) {
