@@ -18,6 +18,17 @@ type Location struct {
 	// Library means that the source line is in the C or C++ library, as that of a function in its
 	// headers that was not compiled into its caller.
 	Library bool
+	// Entered is the function of the C or C++ library that the program's code has called there, and that was compiled into its
+	// caller; if Library is set, the outermost one at the site.
+	Entered string
+	// Callee says which of some functions of C the site calls, if it is a return address; empty if none is known. It may be nil.
+	Callee func(names []string) string
+}
+
+// library reports whether a location is in the C or C++ library: in a header, or in a function of libstdc++ or libc++, of which only
+// the name is known.
+func (l Location) library() bool {
+	return l.Library || strings.HasPrefix(l.Func, "std::") && strings.HasPrefix(l.Place, l.Func+"+0x")
 }
 
 // Locate returns the location of a site.
@@ -91,12 +102,15 @@ func Caller(s trace.Site, calls []trace.Site, locate Locate) Location {
 	return l
 }
 
-// locate returns the location of the innermost of the site and its callers that is not in a header
-// of the library. It reports false if all known ones are, and callers are not known.
+// locate returns the location of the innermost of the site and its callers that is not in the C or C++
+// library. It reports false if all known ones are, and callers are not known.
 func (p part) locate(stacks [][]trace.Site, locate Locate) (Location, bool) {
 	at := locate(p.site)
-	if !at.Library {
+	if !at.library() {
 		return at, true
+	}
+	if !at.Library {
+		at.Place = at.Func // the offset changes with the library's version
 	}
 	calls := p.calls
 	if i := slices.Index(calls, p.site); i >= 0 {
@@ -106,11 +120,11 @@ func (p part) locate(stacks [][]trace.Site, locate Locate) (Location, bool) {
 		calls = stacks[p.stack]
 	}
 	for _, s := range calls {
-		if l := locate(s); s != 0 && !l.Library && l.Place != "" {
+		if l := locate(s); s != 0 && !l.library() && l.Place != "" {
 			return l, true
 		}
 	}
-	return at, len(calls) > 0
+	return at, len(calls) > 0 || !at.Library && stacks != nil
 }
 
 // plain replaces what a key must not contain.

@@ -50,10 +50,12 @@ func (x *explaining) eventIn(t *trace.Trace, i int) string {
 	}
 	switch how, own := x.names.ownPlace(t, i); {
 	case x.place(ev) == "":
-	case own != 0 && !x.functions: // the line of a library says the least
-		s += ", " + how + " at " + x.where(own) + ","
+	case x.inLine && how == "called": // the line of a library says the least
+		s += " at " + x.where(own)
+	case own != 0 && !x.functions:
+		s += " (" + how + " at " + x.where(own) + ")"
 	case own != 0:
-		s += " in " + x.place(ev) + ", " + how + " at " + x.where(own) + ","
+		s += " in " + x.place(ev) + " (" + how + " at " + x.where(own) + ")"
 	default:
 		s += " at " + x.place(ev)
 	}
