@@ -218,7 +218,7 @@ func (s *search) describe(r *Finding, e *trace.Ending, t *trace.Trace) {
 	if t != nil {
 		stacks = t.Stacks
 	}
-	r.Kind, r.Message, r.Where = now.Kind.String(), now.Message, now.Place(stacks, s.locate).Text
+	r.Kind, r.Message, r.Where = now.Kind.String(), now.Named(stacks, s.locate), now.Place(stacks, s.locate).Text
 	r.Race, r.Threads = nil, []int{}
 	if as := e.Accesses; len(as) == 2 {
 		side := func(a trace.Access) Access { return Access{a.Op.String(), a.Site, s.caller(a.Site, callsOf(t, &a))} }

@@ -346,6 +346,12 @@ func renumber(waits []waiting.Wait, t *trace.Trace) {
 				break
 			}
 		}
+		for _, e := range slices.Backward(t.Events) {
+			if l := &w.With; e.Thread == w.Thread && e.Op == l.Op && e.Site == l.Site {
+				l.Object = e.Object
+				break
+			}
+		}
 	}
 }
 
@@ -357,13 +363,21 @@ func hasTimeouts(t *trace.Trace) bool {
 type names struct {
 	where  func(s trace.Site, calls []trace.Site) string
 	object func(t *trace.Trace, o trace.Object, size uint32, at int) string // nil for objectText
+	locate finding.Locate                                                   // nil if unknown
 }
 
+// of names what a thread looks at: one object, or two.
 func (n *names) of(t *trace.Trace, w *waiting.Wait, at int) string {
-	if n.object == nil {
-		return objectText(t, w.Object)
+	name := func(o trace.Object, size uint32) string {
+		if n.object == nil {
+			return objectText(t, o)
+		}
+		return n.object(t, o, size, at)
 	}
-	return n.object(t, w.Object, w.Size, at)
+	if w.With.Op == trace.OpNone {
+		return name(w.Object, w.Size)
+	}
+	return name(w.With.Object, w.With.Size) + " and " + name(w.Object, w.Size)
 }
 
 // countsInMemory is in the message of a hang whose thread counts in memory, and in no other message.
@@ -385,6 +399,7 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 		}
 	}
 	var parts []string
+	changed := "it"
 	for k, w := range v.Waits {
 		last, since := -1, -1 // the loop's last look, and the first of the looks that told the same
 		for i := len(t.Events) - 1; i >= 0 && (i >= begin || !w.Changing); i-- {
@@ -414,8 +429,29 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 			e.Thread, e.Site, e.Object, e.Stack = w.Thread, w.Site, w.Object, append([]trace.Site{w.Site}, calls...)
 		}
 		text := fmt.Sprintf("T%d %s", w.Thread, looksAt(w))
-		if does := ops.Does(w.Op); w.Object != 0 && does != ops.Take && does != ops.Join {
+		call := ""
+		if of := ops.Of(w.Op).Of; n.locate != nil && t.Header.Target != "go" && (of == ops.Memory || of == ops.Futex) {
+			call = finding.Waits(w.Site, calls, n.locate)
+		}
+		switch does := ops.Does(w.Op); {
+		case call != "":
+			text = fmt.Sprintf("T%d waits in %s", w.Thread, call)
+			// What the library has allocated, or its own variables say nothing.
+			if name := n.of(t, &w, max(last, 0)); w.Object.Region() == trace.RegionGlobal && !strings.Contains(name, "__") {
+				text += " on " + name
+			}
+		case does == ops.Join && last >= 0:
+			text += fmt.Sprintf(" T%d", t.Events[last].Value)
+		case does == ops.Join:
+			text += " another thread"
+		case w.Object != 0 && does != ops.Take:
 			text += " " + n.of(t, &w, max(last, 0))
+			if does == ops.Poll && last >= 0 && t.Events[last].Value > 0 {
+				text += ", which is ready,"
+			}
+		}
+		if w.With.Op != trace.OpNone {
+			changed = "them"
 		}
 		text += " at " + n.where(w.Site, calls) + " again and again"
 		if since >= 0 {
@@ -462,7 +498,7 @@ func told(t *trace.Trace, v *waiting.Verdict, n names) {
 	case v.Counted:
 		e.Message = parts[0] + countsInMemory
 	case len(parts) == 1:
-		e.Message = parts[0] + ", and no other thread that is left changes it"
+		e.Message = parts[0] + ", and no other thread that is left changes " + changed
 	default:
 		e.Message = strings.Join(parts, "; ") + ", and no thread that is left changes what they wait for"
 	}
@@ -501,7 +537,7 @@ func looksAt(w waiting.Wait) string {
 	case ops.Resume:
 		return "waits for"
 	case ops.Join:
-		return "waits for the end of a thread"
+		return "waits for the end of"
 	case ops.Take:
 		return "waits for a signal"
 	case ops.Poll:
@@ -642,7 +678,7 @@ func (s *search) loops(e *trace.Ending) string {
 }
 
 func (s *search) names() names {
-	return names{s.caller, s.opts.Objects}
+	return names{s.caller, s.opts.Objects, s.opts.Locate}
 }
 
 // A candidate of the simplification of a hang goes on after its script for looseSteps under the fair policy, which makes few switches,
@@ -748,7 +784,7 @@ func (v *verdict) judgeEndless(p schedule.Plan, o *schedule.Outcome) {
 		}
 		w.From = w.Acted // the recording is to be short
 		o.Trace.Events = o.Trace.Events[:nextDecision(o.Trace, w.From+keptTurns*8*max(1, ready(e)))]
-		told(o.Trace, &w, names{v.where, v.objects})
+		told(o.Trace, &w, names{v.where, v.objects, v.locate})
 		*e = o.Trace.Ending
 	}
 	o.Trace.Ending = *e

@@ -38,7 +38,7 @@ func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, locate 
 	v := verdictOf(recorded, nil, nil)
 	v.anyEnding = true
 	plan.Accesses = v.races // a race is shown with both accesses
-	v.where = func(s trace.Site, calls []trace.Site) string { return caller(locate, nil, t.Modules(), s, calls) }
+	v.where, v.locate = func(s trace.Site, calls []trace.Site) string { return caller(locate, nil, t.Modules(), s, calls) }, locate
 	o, err := traced(ctx, t, judged(t, v), plan)
 	if err != nil {
 		return nil, err

@@ -45,6 +45,7 @@ type verdict struct {
 	anyEnding bool
 	where     func(s trace.Site, calls []trace.Site) string                    // for the message
 	objects   func(t *trace.Trace, o trace.Object, size uint32, at int) string // likewise; nil for objectText
+	locate    finding.Locate                                                   // likewise; nil if unknown
 }
 
 // verdictOf returns the oracle under which a recording was made. locate and named are as for caller.
@@ -54,6 +55,7 @@ func verdictOf(recorded *trace.Trace, locate finding.Locate, named func(trace.Si
 		where: func(s trace.Site, calls []trace.Site) string {
 			return caller(locate, named, recorded.Modules, s, calls)
 		},
+		locate: locate,
 	}
 }
 

@@ -32,7 +32,7 @@ const neighbourShift = 3
 func RunNeighbours(ctx context.Context, t target.Target, recorded, of *trace.Trace, limit int, locate finding.Locate) (*Neighbours, error) {
 	v := verdictOf(recorded, nil, nil)
 	v.anyEnding = true
-	v.where = func(s trace.Site, calls []trace.Site) string { return caller(locate, nil, t.Modules(), s, calls) }
+	v.where, v.locate = func(s trace.Site, calls []trace.Site) string { return caller(locate, nil, t.Modules(), s, calls) }, locate
 	setting := settingOf(t, recorded, v)
 	setting.Executions = limit + 1 // the first is not counted
 	x := experiment.New(setting)

@@ -31,6 +31,8 @@ type Finding struct {
 	base     string     // identity without its places
 	parts    []part     // the places that identify the failure
 	calls    []trace.Site
+	stuck    []trace.Waiter // the threads that Message says never return, and what it says then
+	tail     string
 }
 
 // Of returns the finding of an execution with this outcome, or the zero Finding if it did not fail.
@@ -149,13 +151,13 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 			}
 		}
 		f.identity = "cycle"
-		f.Message = fmt.Sprintf("%s wait for one another", threads(waits, true))
+		f.Message = fmt.Sprintf("%s wait for one another", threads(waits, performed))
 		if len(waits) == 1 {
-			f.Message = fmt.Sprintf("%s waits for itself", threads(waits, true))
+			f.Message = fmt.Sprintf("%s waits for itself", threads(waits, performed))
 			// Any goroutine may unlock a Go mutex: one that waits for this goroutine may be the one that would.
 			if others := waitFor(e.Waiters, waits[0].Thread); len(others) > 0 && anyUnlocks(waits[0].Op) {
 				waits = append(waits, others...)
-				f.Message = neverReturn(waits)
+				f.Message = neverReturn(waits, performed)
 			}
 		}
 	} else {
@@ -166,11 +168,12 @@ func (f *Finding) deadlock(e trace.Ending, modules []trace.Module) {
 			waits = slices.DeleteFunc(waits, joins)
 		}
 		f.identity = "waits"
-		f.Message = neverReturn(waits)
+		f.Message, f.stuck = neverReturn(waits, performed), waits
 	}
 	if e.Message != "" && slices.ContainsFunc(waits, func(w trace.Waiter) bool { return ops.Of(w.Op).Of == ops.Descriptor }) {
 		// The message names the descriptors.
-		f.Message += ": " + firstLine(e.Message)
+		f.tail = ": " + firstLine(e.Message)
+		f.Message += f.tail
 	}
 	f.waits(waits, len(e.Cycle) > 0)
 	// The execution ended where the last thread blocked, which may be main in its join.
@@ -266,9 +269,9 @@ func (f *Finding) leak(e trace.Ending) {
 	case len(e.Waiters) == 0:
 		f.Message = cmp.Or(f.Message, "goroutines were left")
 	case slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool { return w.Ready }):
-		f.Message = fmt.Sprintf("%s %s still running when the test ended", threads(e.Waiters, true), were)
+		f.Message = fmt.Sprintf("%s %s still running when the test ended", threads(e.Waiters, performed), were)
 	default:
-		f.Message = fmt.Sprintf("%s %s left, and nothing can wake %s", threads(e.Waiters, true), were, them)
+		f.Message = fmt.Sprintf("%s %s left, and nothing can wake %s", threads(e.Waiters, performed), were, them)
 	}
 	f.Site = 0
 	f.waits(e.Waiters, false)
@@ -288,13 +291,13 @@ func (f *Finding) race(e trace.Ending) {
 	f.Message = cmp.Or(f.Message, "data race")
 }
 
-// threads names waiting threads and the calls they wait in: "T1 (sem_wait) and T2 (sem_wait)".
-func threads(waits []trace.Waiter, calls bool) string {
+// threads names waiting threads and, unless call is nil, the calls they wait in: "T1 (sem_wait) and T2 (sem_wait)".
+func threads(waits []trace.Waiter, call func(trace.Waiter) string) string {
 	names := make([]string, len(waits))
 	for i, w := range waits {
 		names[i] = fmt.Sprintf("T%d", w.Thread)
-		if calls {
-			names[i] += " (" + strings.TrimPrefix(Call(w.Op), "a ") + ")"
+		if call != nil {
+			names[i] += " (" + strings.TrimPrefix(call(w), "a ") + ")"
 		}
 	}
 	switch n := len(names); {

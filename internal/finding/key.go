@@ -20,6 +20,17 @@ type Location struct {
 	Library bool
 	// System means that the site is in one of the system's libraries, which the program's code has called.
 	System bool
+	// Entered is the function of the C or C++ library that the program's code has called there, and that was compiled into its
+	// caller; if Library is set, the outermost one at the site.
+	Entered string
+	// Callee says which of some functions of C the site calls, if it is a return address; empty if none is known. It may be nil.
+	Callee func(names []string) string
+}
+
+// library reports whether a location is in the C or C++ library: in a header, or in a function of libstdc++ or libc++, of which only
+// the name is known.
+func (l Location) library() bool {
+	return l.Library || strings.HasPrefix(l.Func, "std::") && strings.HasPrefix(l.Place, l.Func+"+0x")
 }
 
 // Locate returns the location of a site.
@@ -100,27 +111,30 @@ func (p part) shown(stacks [][]trace.Site, locate Locate) Location {
 		return at
 	}
 	for _, s := range p.callers(stacks) {
-		if l := locate(s); s != 0 && !l.Library && !l.System && l.Place != "" {
+		if l := locate(s); s != 0 && !l.library() && !l.System && l.Place != "" {
 			return l
 		}
 	}
 	return at
 }
 
-// locate returns the location of the innermost of the site and its callers that is not in a header
-// of the library. It reports false if all known ones are, and callers are not known.
+// locate returns the location of the innermost of the site and its callers that is not in the C or C++
+// library. It reports false if all known ones are, and callers are not known.
 func (p part) locate(stacks [][]trace.Site, locate Locate) (Location, bool) {
 	at := locate(p.site)
-	if !at.Library {
+	if !at.library() {
 		return at, true
 	}
 	calls := p.callers(stacks)
 	for _, s := range calls {
-		if l := locate(s); s != 0 && !l.Library && l.Place != "" {
+		if l := locate(s); s != 0 && !l.library() && l.Place != "" {
 			return l, true
 		}
 	}
-	return at, len(calls) > 0
+	if !at.Library {
+		at.Place = at.Func // the offset changes with the library's version
+	}
+	return at, len(calls) > 0 || !at.Library && stacks != nil
 }
 
 // callers returns the callers of the site, innermost first, if they are known.

@@ -128,3 +128,74 @@ func TestPlaceInSystemLibrary(t *testing.T) {
 		t.Errorf("caller: %q", got)
 	}
 }
+
+// A function of libstdc++ of which no source line is known has no offset in a key, and its caller in the program comes before it.
+func TestKeyWithoutOffset(t *testing.T) {
+	offset := ""
+	at := func(s trace.Site) Location {
+		if s.Module() == 1 {
+			return Location{Text: "std::f" + offset, Func: "std::f", Place: "std::f" + offset}
+		}
+		return at(s)
+	}
+	e := trace.Ending{Kind: trace.Deadlock, Waiters: []trace.Waiter{{Thread: 1, Op: trace.OpFutexWakeup, Site: trace.MakeSite(1, 100), Stack: 1}}}
+	var keys [2]string
+	for i := range keys {
+		offset = fmt.Sprintf("+0x%d", i+1)
+		key, certain := Of(e, nil).Key([][]trace.Site{nil, nil}, at)
+		if !certain || !strings.HasPrefix(key, "deadlock@std::f#") {
+			t.Errorf("key %q, certain %v", key, certain)
+		}
+		keys[i] = key
+	}
+	if keys[0] != keys[1] {
+		t.Errorf("keys differ: %v", keys)
+	}
+	if _, certain := Of(e, nil).Key(nil, at); certain {
+		t.Error("the execution was not recorded, and the key is certain")
+	}
+	if key, _ := Of(e, nil).Key([][]trace.Site{nil, {site(5)}}, at); !strings.HasPrefix(key, "deadlock@x.c:5#") {
+		t.Error(key)
+	}
+}
+
+// A wait has the name of what the program called.
+func TestNamed(t *testing.T) {
+	lib := func(n uint64) trace.Site { return trace.MakeSite(1, n) }
+	entered := map[trace.Site]string{}
+	at := func(s trace.Site) Location {
+		l := at(s)
+		l.Entered = entered[s]
+		l.Callee = func(names []string) string {
+			if s == site(7) {
+				return "__poll_chk"
+			}
+			return ""
+		}
+		return l
+	}
+	for _, test := range []struct {
+		name  string
+		op    trace.Op
+		site  trace.Site
+		calls []trace.Site
+		in    map[trace.Site]string
+		want  string
+	}{
+		{"inlined", trace.OpFutexWakeup, site(5), nil, map[trace.Site]string{site(5): "std::latch::wait"}, "std::latch::wait"},
+		{"not inlined", trace.OpFutexWakeup, lib(1), []trace.Site{lib(2), site(5)}, map[trace.Site]string{lib(1): "std::f", lib(2): "std::latch::wait"}, "std::latch::wait"},
+		{"of a base class", trace.OpFutexWakeup, site(5), nil, map[trace.Site]string{site(5): "std::__atomic_base<int>::wait"}, "std::atomic<int>::wait"},
+		{"private", trace.OpFutexWakeup, site(5), nil, map[trace.Site]string{site(5): "std::f::_M_wait"}, "a futex wait"},
+		{"no caller", trace.OpFutexWakeup, lib(1), nil, map[trace.Site]string{lib(1): "std::f"}, "a futex wait"},
+		{"the program's own", trace.OpFutexWakeup, site(5), nil, nil, "a futex wait"},
+		{"of C", trace.OpFdPoll, site(7), nil, nil, "poll"},
+		{"through a pointer", trace.OpFdPoll, site(8), nil, nil, "a wait for descriptors"},
+		{"a lock", trace.OpMutexLock, site(5), nil, map[trace.Site]string{site(5): "std::mutex::lock"}, "a mutex lock"},
+	} {
+		entered = test.in
+		e := trace.Ending{Kind: trace.Deadlock, Waiters: []trace.Waiter{{Thread: 1, Op: test.op, Site: test.site, Stack: 1}}}
+		if got := Of(e, nil).Named([][]trace.Site{nil, test.calls}, at); got != "T1 never returns from "+test.want {
+			t.Errorf("%s: %s", test.name, got)
+		}
+	}
+}

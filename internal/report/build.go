@@ -294,6 +294,17 @@ func countShown(rows []Row, columns []Column) {
 	}
 }
 
+// locate is a finding.Locate.
+func (b *builder) locate(s trace.Site) finding.Location {
+	l := locationOf(b.names.Call(s))
+	if t, ok := b.names.(interface {
+		Callee(s trace.Site, names []string) string
+	}); ok {
+		l.Callee = func(names []string) string { return t.Callee(s, names) }
+	}
+	return l
+}
+
 // ending describes how the execution ended. Where the threads of an unfinished one were is like a failure.
 func (b *builder) ending() (string, *Failure) {
 	e := &b.tr.Ending
@@ -308,7 +319,9 @@ func (b *builder) ending() (string, *Failure) {
 		}
 		return e.Kind.String() + ": " + e.Message, nil
 	}
-	f := b.failure(finding.Of(*e, b.tr.Modules))
+	found := finding.Of(*e, b.tr.Modules)
+	found.Message = found.Named(b.tr.Stacks, b.locate)
+	f := b.failure(found)
 	return f.Title, f
 }
 

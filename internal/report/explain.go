@@ -48,7 +48,7 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 	if !e.Complete {
 		x.add("Not every ordering was tried.")
 	}
-	e.Text = punctuated(strings.Join(x.lines, " "))
+	e.Text = strings.Join(x.lines, " ")
 }
 
 // explainEnding completes an explanation without an ordering.

@@ -222,17 +222,27 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 		out.Text = who + " was still running: " + p.brief
 		return out
 	}
+	if held := b.holds(&out, w, before); held != "" {
+		who += " holds " + held + " and"
+	}
 	if w.Ready {
 		out.Text = who + " could go on: " + p.brief
 		return out
-	}
-	if held := b.holds(&out, w, before); held != "" {
-		who += " holds " + held + " and"
 	}
 	name := b.names.Name(p.object, 0, len(b.tr.Events)).Text
 	waits := " " + b.waitText(p, w.Thread)
 	if full := b.typed(p.object); name != "" && full != name && (before == nil || before.Object != p.object) {
 		waits = strings.Replace(waits, " "+name, " "+full, 1)
+	}
+	var calls []trace.Site
+	if int(w.Stack) < len(b.tr.Stacks) {
+		calls = b.tr.Stacks[w.Stack]
+	}
+	if call := finding.Called(w.Op, w.Site, calls, b.locate); call != "" && ops.Of(w.Op).Of == ops.Futex {
+		waits = " waits in " + call
+		if full := b.typed(p.object); !strings.Contains(full, "__") { // a name with __ is the library's
+			waits += " on " + full
+		}
 	}
 	out.Since = b.since(w, p)
 	out.Text = who + waits
@@ -249,7 +259,11 @@ func (b *builder) holds(out *Wait, w, before *trace.Waiter) string {
 	for _, h := range b.state.HoldsOf(w.Thread) {
 		held := Held{b.typed(h.Object), b.placeOf(&b.tr.Events[h.Event]).place, h.Event}
 		out.Holds = append(out.Holds, held)
-		text := fmt.Sprintf("%s (locked at %s, event %d)", held.Object, b.places.list[held.Place].Label, h.Event)
+		how := "locked"
+		if ops.Does(b.tr.Events[h.Event].Op) == ops.AcquireShared {
+			how = "read-locked"
+		}
+		text := fmt.Sprintf("%s (%s at %s, event %d)", held.Object, how, b.places.list[held.Place].Label, h.Event)
 		if before != nil && before.Op != trace.OpThreadJoin && h.Object == before.Object {
 			words = slices.Insert(words, 0, text)
 		} else {

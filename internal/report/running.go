@@ -65,21 +65,25 @@ func LocateIn(table *symbol.Table, modules []trace.Module) finding.Locate {
 func locate(table *symbol.Table, modules []trace.Module, s trace.Site) finding.Location {
 	l := locationOf(table.Call(s))
 	l.System = l.Text != "" && s.Module() >= 0 && s.Module() < len(modules) && !OwnModule(modules[s.Module()])
+	l.Callee = func(names []string) string { return table.Callee(s, names) }
 	return l
 }
 
 func locationOf(frames []symbol.Frame) finding.Location {
 	// Code from a library's header may be inlined into the program's.
-	best := symbol.Frame{}
+	best, entered := symbol.Frame{}, ""
 	for i, f := range frames {
 		if i == 0 || f.Known() && (!best.Known() || best.System() && !f.System()) {
 			best = f
+		}
+		if best.System() {
+			entered = f.Func
 		}
 	}
 	if best == (symbol.Frame{}) {
 		return finding.Location{}
 	}
-	return finding.Location{Text: best.String(), Func: best.Func, Place: best.Place(), Library: best.System()}
+	return finding.Location{Text: best.String(), Func: best.Func, Place: best.Place(), Library: best.System(), Entered: entered}
 }
 
 // Object returns the name of an object: a variable, or the allocation of a block.

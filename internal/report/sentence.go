@@ -52,18 +52,18 @@ func (x *explaining) eventIn(t *trace.Trace, i int) string {
 	return s + x.at(x.place(ev), how, own)
 }
 
-// punctuated removes the comma that ends a clause of at where another mark follows.
-var punctuated = strings.NewReplacer(",.", ".", ",;", ";", ",,", ",").Replace
-
 // at says where something happened and, if own is not 0, how and where the program's own code brought that about.
 func (x *explaining) at(place, how string, own trace.Site) string {
 	switch {
 	case place == "":
 		return ""
-	case own != 0 && !x.functions: // the line of a library says the least
-		return ", " + how + " at " + x.where(own) + ","
-	case own != 0:
-		return " in " + place + ", " + how + " at " + x.where(own) + ","
+	case own == 0:
+	case x.inLine && how == "called": // the line of a library says the least
+		return " at " + x.where(own)
+	case !x.functions:
+		return " (" + how + " at " + x.where(own) + ")"
+	default:
+		return " in " + place + " (" + how + " at " + x.where(own) + ")"
 	}
 	return " at " + place
 }
@@ -71,7 +71,7 @@ func (x *explaining) at(place, how string, own trace.Site) string {
 // waitsAt says where a thread waits when the execution ends.
 func (x *explaining) waitsAt(w *trace.Waiter) string {
 	how, own := x.names.called(x.Trace, w.Site, w.Stack)
-	return strings.TrimSuffix(x.at(x.where(w.Site), how, own), ",")
+	return x.at(x.where(w.Site), how, own)
 }
 
 // Object names what an event of the execution concerns.

@@ -97,7 +97,7 @@ func (x *explaining) line(m *pattern.Match, o *Order, section []int) string {
 	case x.detail.otherwise && otherwise != "":
 		parts = append(parts, otherwise+" it does not fail")
 	}
-	return punctuated(strings.TrimSuffix(strings.Join(parts, "; "), ","))
+	return strings.Join(parts, "; ")
 }
 
 // ordering tells the order of the events, after the name of the pattern, and what the other order is.

@@ -210,7 +210,7 @@ func foundOf(x *engine.Found) Distinct {
 func OfTrace(tr *trace.Trace, t target.Target) *Finding {
 	f, names := finding.Of(tr.Ending, tr.Modules), report.NewRunning(t.Modules)
 	key, _ := f.Key(tr.Stacks, names.Locate)
-	out := &Finding{Confirmed: true, Key: key, Kind: f.Kind.String(), Message: f.Message, Where: f.Place(tr.Stacks, names.Locate).Text, Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
+	out := &Finding{Confirmed: true, Key: key, Kind: f.Kind.String(), Message: f.Named(tr.Stacks, names.Locate), Where: f.Place(tr.Stacks, names.Locate).Text, Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
 	if e := report.Saved(tr); e != nil && e.Line != "" {
 		out.Why = whyOf(e)
 	}

@@ -52,6 +52,23 @@ func (t *Table) Calls(match func(module int) bool) []CallSite {
 	})
 }
 
+// Callee returns which of names, functions of C, is called with a return address; empty if none is known to be. See CallsTo.
+func (t *Table) Callee(s trace.Site, names []string) string {
+	for _, name := range names {
+		called := t.callSites(func(i int, m *module) []callsite.Call {
+			if i != s.Module() {
+				return nil
+			}
+			all := m.calls(func(f *elf.File) []callsite.Call { return callsite.Find(f, m.code, []string{name}, map[uint64]bool{}) })
+			return slices.DeleteFunc(all, func(c callsite.Call) bool { return c.Jump || c.After != s.Offset() })
+		})
+		if len(called) > 0 {
+			return name
+		}
+	}
+	return ""
+}
+
 func (t *Table) callSites(calls func(i int, m *module) []callsite.Call) []CallSite {
 	t.mu.Lock()
 	var found []CallSite

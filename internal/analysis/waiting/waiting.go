@@ -20,6 +20,16 @@ type Wait struct {
 	Alone bool
 	// Changing says that other threads change the object again and again.
 	Changing bool
+	// With is what else the thread reads in each turn, if only one thing is as likely what it waits for. Its Op is OpNone otherwise.
+	With Look
+}
+
+// Look is a place where a thread looks at something.
+type Look struct {
+	Op     trace.Op
+	Site   trace.Site
+	Object trace.Object
+	Size   uint32
 }
 
 // Verdict is what the events of an execution say about its end.
@@ -82,6 +92,7 @@ type thread struct {
 	newest int
 	// outside is the decision at which it last accessed memory that it may share with a child process.
 	outside int
+	order   order
 }
 
 // Recogniser watches an execution (schedule.Watcher).
@@ -139,6 +150,9 @@ func (r *Recogniser) Event(e *trace.Event) {
 			}
 			r.own[e.Object] = e.Thread
 		}
+	}
+	if by, ok := r.own[e.Object]; !ok || by != e.Thread {
+		t.order.event(e, r.decisions)
 	}
 	if r.decisions <= r.from {
 		return
@@ -533,6 +547,23 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int, mixed map[trac
 		}
 		return 0
 	}
+	compare := func(c, w Wait) int {
+		return cmp.Or(cmp.Compare(rank(c), rank(w)), cmp.Compare(plain(c), plain(w)))
+	}
+	// latest is lower for what comes later in a turn. Compilers lay the code of a loop's looks out in their order.
+	latest := func(c Wait) (int, trace.Site) {
+		switch {
+		case ops.Of(c.Op).Of != ops.Memory && c.Op != trace.OpYield: // a call that waits
+			return -1, ^c.Site
+		case c.Alone:
+			return 0, c.Site
+		case t.order.ends[c.place()] > from:
+			return 0, ^c.Site
+		}
+		return 1, ^c.Site
+	}
+	var all []Wait
+	let := map[place]bool{} // what the thread finds there lets it go on to what it looks at next
 	for a, last := range t.seen {
 		if last <= from || !looks(a, mixed) || counted && (values[a.place] > 1 || own[a.place]) {
 			continue
@@ -545,9 +576,37 @@ func (r *Recogniser) wait(id trace.ThreadID, t *thread, from int, mixed map[trac
 			Thread: id, Op: a.op, Site: a.site, Object: a.object, Size: t.sizes[a.place],
 			Alone: own[a.place], Changing: values[a.place] > 1 || others && a.op != trace.OpYield,
 		}
-		if !ok || cmp.Or(cmp.Compare(rank(c), rank(w)), cmp.Compare(plain(c), plain(w)), cmp.Compare(c.Site, w.Site), cmp.Compare(c.Object, w.Object), cmp.Compare(c.Op, w.Op)) < 0 {
+		all = append(all, c)
+		let[a.place] = t.order.passes(a.place, a.value)
+		late, site := latest(c)
+		later, siteOf := latest(w)
+		if !ok || cmp.Or(compare(c, w), cmp.Compare(late, later), cmp.Compare(site, siteOf), cmp.Compare(c.Object, w.Object), cmp.Compare(c.Op, w.Op)) < 0 {
 			w, ok = c, true
 		}
 	}
+	w.With = with(w, slices.DeleteFunc(all, func(c Wait) bool { return compare(c, w) != 0 || let[c.place()] }))
 	return w, ok
+}
+
+func (w *Wait) place() place { return place{w.Op, w.Site, w.Object} }
+
+// with returns what a thread reads besides w, of what it may as well wait for: one thing, or nothing.
+func with(w Wait, others []Wait) (l Look) {
+	reads := func(w Wait) bool {
+		does := ops.Does(w.Op)
+		return does == ops.Read || does == ops.AtomicRead
+	}
+	if !reads(w) {
+		return Look{}
+	}
+	for _, c := range others {
+		switch {
+		case !reads(c) || c.Object == w.Object:
+		case l.Op == trace.OpNone || l.Object == c.Object && c.Site < l.Site:
+			l = Look{c.Op, c.Site, c.Object, c.Size}
+		case l.Object != c.Object:
+			return Look{}
+		}
+	}
+	return l
 }

@@ -51,7 +51,7 @@ func TestExamine(t *testing.T) {
 		{"under a lock", []func(int) []trace.Event{always(event(trace.OpMutexLock, 2, 3, 0), event(trace.OpRead, 5, 1, 0), event(trace.OpMutexUnlock, 3, 3, 0))}, trace.Hang, 5},
 		{"with a ticket", []func(int) []trace.Event{always(add(4, 2, 0, 1), load(5, 1, 0), add(6, 2, 1, 0))}, trace.Hang, 5},
 		{"only a ticket", []func(int) []trace.Event{always(add(4, 2, 1, 2), add(6, 2, 2, 1))}, trace.Hang, 4},
-		{"two flags", []func(int) []trace.Event{always(load(5, 1, 0), load(9, 7, 0)), always(load(6, 2, 0))}, trace.Hang, 5},
+		{"two flags", []func(int) []trace.Event{always(load(5, 1, 0), load(9, 7, 0)), always(load(6, 2, 0))}, trace.Hang, 9},
 		{"a lock that is tried", []func(int) []trace.Event{always(busy)}, trace.Hang, 8},
 		{"a counter", []func(int) []trace.Event{func(turn int) []trace.Event {
 			return []trace.Event{load(5, 1, 0), add(6, 2, uint64(turn), uint64(turn+1))}
@@ -167,6 +167,55 @@ func TestChoice(t *testing.T) {
 		if v := Examine(execution(2000, func(int) []trace.Event { return []trace.Event{read, stretch} }), 0); v.Kind != trace.Hang || v.Waits[0].Op != trace.OpYield {
 			t.Fatalf("%+v", v)
 		}
+	}
+}
+
+// TestTurn: of the looks of a turn, the last one is named, and another one with it unless what the thread found there made it go on.
+func TestTurn(t *testing.T) {
+	object := func(n uint64) trace.Object { return trace.MakeObject(trace.RegionGlobal, 0, n) }
+	load := func(site trace.Site, on, value uint64) trace.Event {
+		return trace.Event{Op: trace.OpAtomicLoad, Site: site, Object: object(on), Value: value}
+	}
+	sleep := trace.Event{Op: trace.OpSleep, Site: 8, Value: 100}
+	unlock := trace.Event{Op: trace.OpMutexUnlock, Site: 7, Object: object(9)}
+	for _, test := range []struct {
+		name  string
+		first []trace.Event
+		turn  []trace.Event
+		want  uint64
+		with  uint64 // 0 for none
+	}{
+		{"two conditions", nil, []trace.Event{load(5, 1, 0), load(6, 2, 0), sleep}, 2, 1},
+		{"code in another order", nil, []trace.Event{load(6, 1, 0), load(5, 2, 0), sleep}, 2, 1},
+		{"under a lock", nil, []trace.Event{load(6, 1, 0), load(5, 2, 0), unlock, sleep}, 2, 1},
+		{"no pause", nil, []trace.Event{load(5, 1, 0), load(6, 2, 0)}, 2, 1},
+		{"the first has come true", []trace.Event{load(6, 1, 0), sleep}, []trace.Event{load(6, 1, 1), load(5, 2, 0), sleep}, 2, 0},
+		{"the first was another, and the thread went on as now", []trace.Event{load(6, 1, 0), load(5, 2, 0), sleep}, []trace.Event{load(6, 1, 1), load(5, 2, 0), sleep}, 2, 1},
+		{"three conditions", nil, []trace.Event{load(4, 3, 0), load(5, 1, 0), load(6, 2, 0), sleep}, 2, 0},
+		{"the same twice", nil, []trace.Event{load(5, 2, 0), load(6, 2, 0), sleep}, 2, 0},
+	} {
+		for range 10 { // whatever the order in which a map is walked
+			v := Examine(execution(3000, func(turn int) []trace.Event {
+				if turn == 0 && test.first != nil {
+					return test.first
+				}
+				return test.turn
+			}), 0)
+			with := trace.Object(0)
+			if test.with != 0 {
+				with = object(test.with)
+			}
+			if v.Kind != trace.Hang || v.Waits[0].Object != object(test.want) || v.Waits[0].With.Object != with {
+				t.Fatalf("%s: %+v", test.name, v)
+			}
+		}
+	}
+	// A poll that finds something ready again and again is what a thread waits for, and not the number of the descriptor.
+	v := Examine(execution(3000, func(int) []trace.Event {
+		return []trace.Event{{Op: trace.OpRead, Site: 5, Object: object(1), Value: 3}, {Op: trace.OpFdPoll, Site: 6, Object: object(2), Value: 1}}
+	}), 0)
+	if v.Kind != trace.Hang || v.Waits[0].Op != trace.OpFdPoll {
+		t.Errorf("%+v", v)
 	}
 }
 
