@@ -355,6 +355,9 @@ func (s *search) coverage() *strategy.Coverage {
 	if scanner, ok := target.As[target.CodeScanner](s.target); ok {
 		c.Missing = append(c.Missing, scanner.Uncontrolled()...)
 	}
+	if why := s.wide.unexplored(s.where); why != "" {
+		c.Missing = append(c.Missing, why)
+	}
 	if s.report.NotReproduced > 0 {
 		c.Missing = append(c.Missing, "an execution failed and did not fail again")
 	}

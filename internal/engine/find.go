@@ -54,6 +54,7 @@ type search struct {
 	leaks        leaks
 	aside        aside
 	relaxed      relaxed
+	wide         wide
 	external     bool // some execution depended on external nondeterminism
 }
 

@@ -127,6 +127,7 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 
 // lookAt is look for what only a recorded execution shows.
 func (s *search) lookAt(o *schedule.Outcome) {
+	s.wide.look(o.Trace)
 	if !s.cut && len(o.Ending.Output) >= ipc.OutputKept {
 		s.cut = true
 		s.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", ipc.OutputKept>>10)

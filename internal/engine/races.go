@@ -32,6 +32,7 @@ type raced struct {
 // named only if a later execution that is recorded shows the same race.
 func (s *search) saw(p *flying, t *trace.Trace, races []race.Race) {
 	for _, r := range races {
+		s.wide.race(r.Pair)
 		known, ok := s.races[r.Pair]
 		if !ok || known.plan.SkipAccesses != 0 && p.request.Plan.SkipAccesses == 0 {
 			known.plan, known.number = p.alone(p.observed-1), s.report.Executions

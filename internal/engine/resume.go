@@ -11,6 +11,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // resumeVersion is the version of the state passed to Options.Save. Raise it whenever an older
@@ -39,6 +40,8 @@ type savedSearch struct {
 	// Relaxed and More are search.relaxed.
 	Relaxed []schedule.Relaxed `json:"relaxed,omitempty"`
 	More    bool               `json:"relaxed_more,omitempty"`
+	// Wide is search.wide.
+	Wide map[trace.Site]uint32 `json:"wide,omitempty"`
 }
 
 // savedOptions are the options that shape plans and are not in strategy.Setting.
@@ -81,7 +84,7 @@ func (s *search) save() ([]byte, error) {
 		Version: resumeVersion, Options: s.shaping, Search: search, Tag: tag, Steps: s.opts.MaxSteps,
 		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked},
 		Aside:  s.aside.executions, Endless: s.aside.endless, Patient: s.patient, MemoryBudget: s.memoryBudget, External: s.external,
-		Relaxed: s.relaxed.sorted(), More: s.relaxed.more,
+		Relaxed: s.relaxed.sorted(), More: s.relaxed.more, Wide: s.wide.saved(),
 	}
 	if out.Seen, err = s.behaviours.MarshalBinary(); err != nil {
 		return nil, err
@@ -136,6 +139,7 @@ func (s *search) resume(data []byte) error {
 	s.external = in.External
 	s.relaxed.merge(in.Relaxed)
 	s.relaxed.more = in.More
+	s.wide.resume(in.Wide)
 	return nil
 }
 
