@@ -103,8 +103,8 @@ func Caller(s trace.Site, calls []trace.Site, locate Locate) Location {
 }
 
 // shown returns the location of the innermost of the site and its callers that is neither in a header of the library nor
-// in a library of the system's, or else that of the site. A key has a site in a library of the system's as it is: its
-// callers are known only of a recorded execution.
+// in a library of the system's, or else that of the site. A key has a site in a library of the system's, unless it is the C++
+// library, as it is: its callers are known only of a recorded execution.
 func (p part) shown(stacks [][]trace.Site, locate Locate) Location {
 	at, _ := p.locate(stacks, locate)
 	if !at.System {

@@ -58,7 +58,7 @@ func (x *explaining) at(place, how string, own trace.Site) string {
 	case place == "":
 		return ""
 	case own == 0:
-	case x.inLine && how == "called": // the line of a library says the least
+	case x.inLine && how == "called" && strings.HasPrefix(place, "std::"): // a line of the C++ library says nothing
 		return " at " + x.where(own)
 	case !x.functions:
 		return " (" + how + " at " + x.where(own) + ")"
