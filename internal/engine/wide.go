@@ -77,7 +77,7 @@ func (w *wide) resume(sites map[trace.Site]uint32) {
 	}
 }
 
-// unexplored says that the orders of the parts of accesses are not explored; empty if there are none.
+// unexplored says that the orders of the parts of accesses are not explored; empty if no access that raced has parts.
 func (w *wide) unexplored(where func(trace.Site) string) string {
 	sites := w.sites()
 	if len(sites) == 0 {
