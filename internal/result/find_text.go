@@ -116,7 +116,7 @@ func PrintUnfinished(w io.Writer, u *engine.UnfinishedExecutions) {
 	case trace.CutByWatchdog:
 		fmt.Fprintf(w, "execution %d did not end: no scheduling point for the time of --watchdog, after %s", u.Execution, points)
 	case trace.NoProgress:
-		fmt.Fprintf(w, "execution %d did not end: after %s nothing changes that heddle sees, and whether it goes on is not known", u.Execution, points)
+		fmt.Fprintf(w, "execution %d did not end: heddle sees no progress after %s, and whether it goes on is not known", u.Execution, points)
 	case trace.CutByThreads:
 		fmt.Fprintf(w, "execution %d did not end: it created %s threads, the most that heddle can number, in %s", u.Execution, wording.Thousands(trace.MaxThreads), points)
 	case trace.CutByOthers:
