@@ -46,6 +46,19 @@ func cutByWatchdog(e *trace.Ending) bool { return strings.HasPrefix(e.Message, t
 
 // continued decides about an execution of p that did not end.
 func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedule.Outcome) (continuation, error) {
+	c, err := fairly(ctx, t, p, o)
+	if err != nil || c.kind != trace.Hang && c.kind != trace.Livelock {
+		return c, err
+	}
+	ended, err := c.bursts(ctx, t.Run)
+	if ended != nil {
+		return *ended, err
+	}
+	return c, err
+}
+
+// fairly is continued under strongly fair schedules alone.
+func fairly(ctx context.Context, t target.Target, p schedule.Plan, o *schedule.Outcome) (continuation, error) {
 	p.Repeat, p.Stop, p.Record, p.Watch, p.Watcher, p.Accesses, p.Values = 1, false, false, false, nil, false, false
 	x := continuer{ctx: ctx, target: t, header: t.Header(), plan: p}
 	if over, err := x.begin(cmp.Or(o.FairAt, max(o.Points, 1))); over || err != nil {
@@ -74,6 +87,40 @@ func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedul
 		c.kind = trace.Unfinished // a hang that heddle cannot show is none
 	}
 	return c, err
+}
+
+// Where threads change what others look at, chance may end an execution that switches between them often enough, or seldom enough. A machine
+// lets threads run alone for very different times. So a livelock must also last under random schedules, each of which stays with the running
+// thread for another time on average, for livelockSteps points; a hang of several threads that can run, for hangSteps.
+const (
+	livelockSteps = 1 << 22
+	hangSteps     = 1 << 15
+)
+
+var stays = []float64{0.75, 0.9, 0.5, 0.98, 0.999}
+
+// bursts returns a continuation that ends, nil if none does. Its script is that of c, a livelock or hang.
+func (c *continuation) bursts(ctx context.Context, run schedule.Executor) (*continuation, error) {
+	steps := livelockSteps
+	if c.kind == trace.Hang {
+		if steps = hangSteps; ready(&c.outcome.Ending) < 2 {
+			return nil, nil
+		}
+	}
+	for i, stay := range stays {
+		q := c.plan
+		q.Record, q.Accesses, q.Values, q.States, q.Watcher, q.Timeouts = false, false, false, false, nil, false
+		q.Policy, q.Stay, q.Seed, q.FairAfter = schedule.Random, stay, q.Seed+uint64(i), schedule.Never
+		q.MaxSteps = len(q.Script) + steps
+		o, err := run(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if kind := o.Ending.Kind; kind == trace.Clean || kind.Failed() && !kind.Endless() {
+			return &continuation{kind: kind, plan: q, outcome: o}, nil
+		}
+	}
+	return nil, nil
 }
 
 // continuer is what continued does, and what its last continuation shows. Its methods report whether that decides alone.
@@ -692,7 +739,7 @@ const (
 // remains reports whether a recorded hang or livelock is one under other fair schedules, too.
 func remains(ctx context.Context, t target.Target, recorded *trace.Trace) (bool, error) {
 	p := replayPlan(recorded)
-	c, err := continued(ctx, t, p, &schedule.Outcome{Points: len(p.Script) + 1})
+	c, err := fairly(ctx, t, p, &schedule.Outcome{Points: len(p.Script) + 1})
 	return c.kind == trace.Hang || c.kind == trace.Livelock, err
 }
 
