@@ -70,7 +70,7 @@ func TestExplainGo(t *testing.T) {
 				if len(why.Orders) == 0 {
 					return
 				}
-				if why.Executions > 300 {
+				if why.Executions > 600 {
 					t.Errorf("%d executions", why.Executions)
 				}
 				var again replayJSON

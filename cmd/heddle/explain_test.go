@@ -79,7 +79,7 @@ func TestExplain(t *testing.T) {
 					}
 					return
 				}
-				if known && why.Pattern != want || why.Executions > 300 || len(why.Events) != 2*len(why.Orders) {
+				if known && why.Pattern != want || why.Executions > 600 || len(why.Events) != 2*len(why.Orders) {
 					t.Errorf("%+v, want %s", why, want)
 				}
 				var again replayJSON

@@ -92,7 +92,8 @@ func orderOf(t *trace.Trace) uint64 {
 
 // confirm counts for a suspect how many of the schedules near the base that have it fail, and how many of those that
 // differ from one of these in turning it. Schedules that turn another pair which may matter, too, count as neither. A turned schedule
-// that fails counts only if it turns no more other pairs than each that passes: the failure may come about in another way.
+// that fails counts only if it turns no more other pairs than each that passes: the failure may come about in another way. Nor does it
+// count if the same instructions come between each other once more.
 func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.Result) (err error) {
 	seen := map[uint64]bool{}
 	passed, fewest := 0, 0 // the fewest pairs that a turned schedule which passed turned
@@ -104,6 +105,9 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 		seen[orderOf(r.Trace)] = true
 		turned := x.turnedBetween(v.Trace, r.Trace)
 		if r.Verdict == experiment.Same {
+			if x.again(r.Trace, c) || x.pending(r.Trace, c) {
+				return
+			}
 			failed = append(failed, turned)
 			return
 		}
@@ -114,7 +118,7 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 	how := new(reversal)
 	for _, v := range near {
 		first := v.At(c.First)
-		if first < 0 || x.turnsAnother(v, c) {
+		if first < 0 || x.turnsAnother(v, c) || c.with != nil && v.Turned(c.First, c.Second) != v.Turned(c.with.first, c.with.second) {
 			continue
 		}
 		if !x.keeps(v, c, first) {
@@ -145,6 +149,40 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 	return nil
 }
 
+// again reports whether the two instructions of a suspect are executed in its order in another place of an execution: by accesses
+// that no serial order allows, or by a Wait that another thread's Add follows.
+func (x *explainer) again(t *trace.Trace, c *suspect) bool {
+	if c.Second < 0 || c.Waiting {
+		return false
+	}
+	if x.Base.Events[c.First].Op == trace.OpWgWait {
+		from := experiment.Match(x.Base, t).Of(c.First)
+		second := &x.Base.Events[c.Second]
+		return from >= 0 && second.Op == trace.OpWgAdd && slices.ContainsFunc(t.Events[from:], func(ev trace.Event) bool { return ev.Op == second.Op && ev.Site == second.Site })
+	}
+	if !x.Base.Events[c.First].Op.IsAccess() {
+		return false
+	}
+	return slices.ContainsFunc(experiment.Broken(t), func(p [2]int) bool {
+		return t.Events[p[0]].Site == x.Base.Events[c.First].Site && t.Events[p[1]].Site == x.Base.Events[c.Second].Site
+	})
+}
+
+// pending reports whether the second of a suspect is an acquisition that has begun in an execution and never ends: then it does not come
+// before the first.
+func (x *explainer) pending(t *trace.Trace, c *suspect) bool {
+	if c.Second < 0 || ops.Acquires(&x.Base.Events[c.Second]) == 0 {
+		return false
+	}
+	at := experiment.Match(x.Base, t).Of(c.Second)
+	if at < 0 {
+		return false
+	}
+	own := &t.Events[at]
+	return slices.ContainsFunc(t.Ending.Waiters, func(w trace.Waiter) bool { return w.Thread == own.Thread && w.Site == own.Site }) &&
+		!slices.ContainsFunc(t.Events[at:], func(ev trace.Event) bool { return ev.Thread == own.Thread && ev.Site != own.Site })
+}
+
 // turnedBetween returns how many dependent pairs of events one execution has and another does not have in that order.
 func (x *explainer) turnedBetween(one, two *trace.Trace) (n int) {
 	m := experiment.Match(one, two)
@@ -165,9 +203,6 @@ func (x *explainer) keeps(v *experiment.Result, o *suspect, first int) bool {
 	}
 	if o.Waiting {
 		return true
-	}
-	if o.with != nil && v.Turned(o.with.first, o.with.second) {
-		return false
 	}
 	second := v.At(o.Second)
 	return second < 0 || first < second
@@ -215,18 +250,27 @@ func (x *explainer) reverse(ctx context.Context, v *experiment.Result, c *suspec
 		}
 		second := v.At(c.Second)
 		turns := y.Turns(first, second)
+		var closest *experiment.Result
+		fewest := 0
 		for n := range turns {
 			k := (how.turn + n) % len(turns)
 			r, err := y.Turn(ctx, turns[k], first, second)
 			if err != nil {
 				return nil, err
 			}
-			if r.Turned(first, second) && r.At(first) >= 0 {
-				how.turn = k
-				return r, nil
+			if !r.Turned(first, second) || r.At(first) < 0 {
+				continue
+			}
+			// Of the ways that turn other pairs, too, the one with the fewest shows what turning this one does.
+			others := x.turnedBetween(v.Trace, r.Trace)
+			if closest == nil || others < fewest || others == fewest && r.Verdict == experiment.Passes {
+				closest, fewest, how.turn = r, others, k
+			}
+			if r.Verdict == experiment.Passes {
+				break
 			}
 		}
-		return nil, nil
+		return closest, nil
 	}
 	if c.with != nil {
 		return x.turnBoth(ctx, v.Trace, c.pair, c.with)

@@ -79,7 +79,7 @@ func (s *search) explain(ctx context.Context) {
 	if s.opts.Why == nil || t == nil || t.Ending.Kind == trace.Race {
 		return
 	}
-	cause, err := FindCause(ctx, s.target, t, ExplainOptions{Time: whyTime, ExpectStatus: s.report.ExpectStatus, Names: s.opts.Why})
+	cause, err := FindCause(ctx, s.target, t, ExplainOptions{Time: whyTime, ExpectStatus: s.report.ExpectStatus, Passes: f.Execution > 1 && !s.opts.setsAside(), Names: s.opts.Why})
 	if ctx.Err() != nil {
 		f.Why = &report.Explanation{Cut: true, Reason: report.OutOfTime}
 		return

@@ -24,6 +24,8 @@ type ExplainOptions struct {
 	Executions   int
 	Time         time.Duration // after which no further one begins; 0 for any
 	ExpectStatus int32
+	// Passes says that another schedule is known to pass, as in the search that found the failure.
+	Passes bool
 	// Names tells the program's own code from that of libraries; if nil, all is its own.
 	Names *report.Running
 }
@@ -86,7 +88,7 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 	if opts.Names != nil {
 		setting.Origin = opts.Names.Origin
 	}
-	x := &explainer{Experiment: experiment.New(setting), names: opts.Names}
+	x := &explainer{Experiment: experiment.New(setting), names: opts.Names, passes: opts.Passes}
 	if err := x.repeat(ctx, t, recorded); err != nil {
 		return nil, err
 	}
@@ -99,11 +101,15 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 	return &x.critical, nil
 }
 
-// explain looks for critical orders until one is confirmed: first among what the program's own code does, then among the rest.
+// explain looks for critical orders until one is confirmed: first among what the program's own code does, then among the rest. Where turning
+// one of the program's own mostly helps, what libraries do is not asked.
 func (x *explainer) explain(ctx context.Context) error {
 	for origin := report.OwnEvent; origin <= report.LibraryEvent && len(x.confirmed) == 0; origin++ {
 		if err := x.explainBy(ctx, origin); err != nil {
 			return err
+		}
+		if slices.ContainsFunc(x.doubtful, func(c *suspect) bool { return 2*c.Failed < c.Executions }) {
+			return nil
 		}
 	}
 	if len(x.confirmed) == 0 {
@@ -187,6 +193,7 @@ type explainer struct {
 	critical Critical
 	names    *report.Running // may be nil
 	omitted  bool            // a bound other than the experiment's left orderings out
+	passes   bool            // another schedule does
 
 	nearby    []*experiment.Result // of near, nil until needed
 	confirmed []*suspect           // the most telling first
@@ -224,11 +231,12 @@ func (x *explainer) repeat(ctx context.Context, t target.Target, recorded *trace
 	if _, err := x.Expose(ctx); err != nil {
 		return err
 	}
-	x.pairs = waitingPairs(x.Base)
+	x.pairs = append(waitingPairs(x.Base), waitingTalks(x.Base)...)
 	pairs, all := experiment.Dependent(x.Base)
 	x.omitted = !all
+	failed := failedAt(x.Base)
 	for _, p := range slices.Concat(experiment.Broken(x.Base), experiment.Interruptions(x.Base), pairs, experiment.Extents(x.Base), experiment.Selects(x.Base)) {
-		if !slices.ContainsFunc(x.pairs, func(q pairOf) bool { return q.waiter == nil && q.first == p[0] && q.second == p[1] }) {
+		if (p[1] < failed || x.Base.Events[p[1]].Thread != x.Base.Ending.Thread) && !slices.ContainsFunc(x.pairs, func(q pairOf) bool { return q.waiter == nil && q.first == p[0] && q.second == p[1] }) {
 			x.pairs = append(x.pairs, pairOf{first: p[0], second: p[1], origin: max(x.Origin(x.Base, p[0]), x.Origin(x.Base, p[1]))})
 		}
 	}
@@ -260,7 +268,45 @@ func waitingPairs(t *trace.Trace) (out []pairOf) {
 	return out
 }
 
-// turnWaiting lets the holder of a lock wait before it acquires it, until the waiting thread has acquired it.
+// failedAt returns the event with which a test failed, or the number of events for other failures. What its thread does after it is left out.
+func failedAt(t *trace.Trace) int {
+	for i, ev := range slices.Backward(t.Events) {
+		if ops.Does(ev.Op) == ops.Fail && ev.Thread == t.Ending.Thread {
+			return i
+		}
+	}
+	return len(t.Events)
+}
+
+// waitingTalks returns, for each thread that waits for a channel when the execution ends, the last operations on channels of other
+// threads: one of them may have come before the one for which it waits.
+func waitingTalks(t *trace.Trace) (out []pairOf) {
+	for i := range t.Ending.Waiters {
+		w := &t.Ending.Waiters[i]
+		if ops.Of(w.Op).Of != ops.Channel || w.Site == 0 {
+			continue
+		}
+		second := lastOf(t, w.Thread)
+		var firsts []int
+		seen := map[trace.ThreadID]bool{w.Thread: true}
+		for e, ev := range slices.Backward(t.Events) {
+			does := ops.Does(ev.Op)
+			if (does == ops.Communicate || does == ops.Select) && ev.Flags&trace.FlagNoDecision == 0 && ev.Site != 0 && !seen[ev.Thread] {
+				seen[ev.Thread] = true
+				firsts = append(firsts, e)
+			}
+		}
+		for _, e := range firsts[:min(len(firsts), explainNear)] {
+			if second >= 0 {
+				out = append(out, pairOf{first: e, second: second, waiter: w})
+			}
+		}
+	}
+	return out
+}
+
+// turnWaiting lets the first of a pair wait until the waiting thread has done what it waits for: the holder of a lock before it acquires
+// it.
 func (x *explainer) turnWaiting(ctx context.Context, p *pairOf) error {
 	events := x.Base.Events
 	rest := slices.DeleteFunc(slices.Clone(events[p.first:]), func(ev trace.Event) bool { return ev.Thread == events[p.first].Thread })

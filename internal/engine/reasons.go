@@ -9,7 +9,7 @@ import (
 
 // reasonSamples is how many schedules that have nothing in common with the base are executed before a failure is said not to depend on the
 // schedule.
-const reasonSamples = 24
+const reasonSamples = 100
 
 // reason says why no ordering is named.
 func (x *explainer) reason(ctx context.Context) error {
@@ -28,7 +28,7 @@ func (x *explainer) reason(ctx context.Context) error {
 		c.Reason = report.OutOfTime
 	case x.External():
 		c.Reason = report.WaitsOutside
-	case c.Passed > 0:
+	case c.Passed > 0, x.passes:
 		c.Reason = report.NoOrder
 	case x.Verdicts(experiment.Other) > 0:
 		c.Reason = report.FailsOtherwise

@@ -81,7 +81,8 @@ func (x *explainer) rank(c *suspect) []int {
 		}
 		return 1
 	}
-	waiting := c.Waiting
+	talks := c.Waiting && ops.Of(c.pair.waiter.Op).Of == ops.Channel // where the other side comes to the channel says more
+	waiting := c.Waiting && !talks
 	if !x.stuck() { // what somebody still waits for has not failed
 		waiting = !waiting
 	}
@@ -89,9 +90,9 @@ func (x *explainer) rank(c *suspect) []int {
 	if x.stuck() {
 		named = min(named, 1)
 	} else if named == unnamed {
-		return []int{is(x.losesWakeUp(c.pair)), is(waiting), named, near, turned}
+		return []int{is(x.losesWakeUp(c.pair)), is(waiting), is(!talks), named, near, turned}
 	}
-	return []int{is(x.losesWakeUp(c.pair)), is(waiting), named, turned, near}
+	return []int{is(x.losesWakeUp(c.pair)), is(waiting), is(!talks), named, turned, near}
 }
 
 // unnamed is what named returns for no pattern.
@@ -103,7 +104,7 @@ func (x *explainer) named(c *suspect) int {
 		return 0
 	}
 	switch x.names.Pattern(x.Base, c.passing, &c.Order) {
-	case pattern.OrderViolation:
+	case pattern.OrderViolation, pattern.Leak, pattern.Livelock:
 		return unnamed
 	case pattern.Unserializable:
 		return 1

@@ -22,7 +22,7 @@ type Explanation struct {
 	// trace lacks one of them.
 	Told []int `json:"told"`
 	// Line is the sentence that every output has: Short, or without it the first sentence of Text, and the numbers of Told. It is
-	// empty if neither an ordering nor a pattern was found.
+	// Reason in words if Short is empty and Reason is not.
 	Line string `json:"line,omitempty"`
 	// Steps are the events that make the failure, in their order: those of Orders, what the critical sections stand for that
 	// they begin, and those that show the pattern of the first.

@@ -99,6 +99,9 @@ func (e *Explanation) line() string {
 		return e.Reason.Says(e.Executions, e.Passed)
 	}
 	s := e.Short
+	if s == "" && e.Reason != "" {
+		return e.Reason.Says(e.Executions, e.Passed)
+	}
 	if s == "" {
 		s, _, _ = strings.Cut(e.Text, ". ")
 		s = strings.TrimSuffix(s, ".")

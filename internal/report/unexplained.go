@@ -40,6 +40,9 @@ func (r Unexplained) Says(executions, passed int) string {
 	case NotEnded:
 		return "not known: none of " + n + " passed, and some did not end"
 	case NoOrder:
+		if passed == 0 { // others are known to
+			return "no order of events was found on which it depends, in " + n
+		}
 		return fmt.Sprintf("no order of events was found on which it depends; %d of %s did not fail", passed, n)
 	case StartsTooLate:
 		return "no order of events was found on which it depends, only when a thread is created"
