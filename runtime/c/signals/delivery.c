@@ -10,8 +10,10 @@
 #include <ucontext.h>
 #include "arch/context.h"
 #include "core/event.h"
+#include "core/fiber.h"
 #include "core/interrupts.h"
 #include "core/libc.h"
+#include "core/outcome.h"
 #include "core/program_memory.h"
 #include "core/progress.h"
 #include "core/registration.h"
@@ -207,10 +209,31 @@ __attribute__((visibility("hidden"))) HD_PROGACCESS void *hd_before_sigsetjmp(st
 
 static bool same_stack(const struct hd_thread *t, uintptr_t a, uintptr_t b) { return hd_on_alt_stack(t, a) == hd_on_alt_stack(t, b); }
 
-static HD_PROGACCESS void before_jump(struct jump *env) {
+static bool on_stack_of(const struct hd_thread *u, uintptr_t sp) {
+  uintptr_t lo = hd_stack_lo(u);
+  return lo && sp >= lo && sp < hd_stack_hi(u);
+}
+
+// Ends the execution if the jump leads to a frame of another thread, or to one that has been left: below that of its caller. Frames
+// that an earlier jump has left may have been kept for one that comes back, as coroutines do.
+HD_ON_SIDE_STACK(void, hd_jump_check, (const struct hd_thread *t, uintptr_t sp, uintptr_t from, uint64_t pc, const struct jump *env)) {
+  if (on_stack_of(t, sp)) {
+    bool left = sp < from && on_stack_of(t, from) && same_stack(t, sp, from) && !t->stack.jumps && !t->stack.moved;
+    if (left) hd_misuse(pc, (uint64_t)env, "longjmp to a call of setjmp in a function that has returned");
+    return;
+  }
+  for (uint32_t i = 0; i < hd.nthreads; i++) {
+    const struct hd_thread *u = &hd_threads[i];
+    if (u == t || u->ended || u->fires || !on_stack_of(u, sp) || hd_on_alt_stack(t, sp)) continue;
+    hd_misuse(pc, (uint64_t)env, hd_text("longjmp to a call of setjmp by another thread, T%u", u->number));
+  }
+}
+
+static HD_PROGACCESS void before_jump(struct jump *env, uintptr_t from, uint64_t pc) {
   struct hd_thread *t = hd.cur;
-  t->stack.jumps = true;
   uintptr_t sp = hd_jump_sp(env->regs);
+  hd_jump_check(t, sp, from, pc, env);
+  t->stack.jumps = true;
   // The jump leaves the running handlers that began below its target, with all that are nested
   // in them. Frames on different stacks cannot be compared.
   struct hd_suspended *left = NULL;
@@ -234,7 +257,7 @@ static void before_jump_in_child(struct jump *env) {
 
 #define JUMP(name) \
   HD_EXPORT _Noreturn void name(struct __jmp_buf_tag env[1], int value) { \
-    if (hd_active()) before_jump((struct jump *)env); \
+    if (hd_active()) before_jump((struct jump *)env, (uintptr_t)__builtin_frame_address(0), HD_RA); \
     else if (hd_mode == HD_CHILD) before_jump_in_child((struct jump *)env); \
     REAL(siglongjmp)(env, value); \
     __builtin_unreachable(); \
