@@ -146,11 +146,27 @@ func (x *continuer) run(at, steps int, seed uint64, recorded *waiting.Recogniser
 		return true, err
 	}
 	x.kind = x.outcome.Ending.Kind
+	if x.kind.Endless() && x.header.Target == "go" && x.outcome.External {
+		if w := inKernel(&x.outcome.Ending); w != nil {
+			x.outcome.Ending.Kind, x.outcome.Ending.Message = trace.Unfinished, fmt.Sprintf("%s: T%d is in a system call", trace.CutByOthers, w.Thread)
+		}
+	}
 	if x.kind.Endless() && x.outcome.Ending.Undecided() {
 		x.kind = trace.Unfinished
 		return true, nil
 	}
 	return !x.kind.Endless(), nil
+}
+
+// inKernel returns a goroutine that can do nothing although no operation of the program's keeps it waiting: it is in a system call, as one
+// that waits for a child process. nil for none.
+func inKernel(e *trace.Ending) *trace.Waiter {
+	for i := range e.Waiters {
+		if w := &e.Waiters[i]; !w.Ready && (w.Op == trace.OpExternal || !ops.Of(w.Op).KeepsGoroutines()) {
+			return w
+		}
+	}
+	return nil
 }
 
 // begin decides when the fair phase begins: after so many points, or before if that leads to the same. Then the trace is short.

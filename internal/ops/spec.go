@@ -285,6 +285,15 @@ const (
 	TellSwitch
 )
 
+// KeepsGoroutines reports whether a goroutine may wait in the operation. In others it can only be outside of heddle's control.
+func (s *Spec) KeepsGoroutines() bool {
+	switch s.Does {
+	case Communicate, Select, Wait, Sleep, Begin, Switch:
+		return true
+	}
+	return s.Blocks != Never || s.Op == trace.OpPark
+}
+
 // Done reports whether the operation succeeded.
 func (s *Spec) Done(ev *trace.Event) bool {
 	switch s.Ok {

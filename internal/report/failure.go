@@ -222,6 +222,10 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 		out.Text = who + " was still running: " + p.brief
 		return out
 	}
+	if b.tr.Header.Target == "go" && inKernel(w) {
+		out.Text = who + " is in a system call after " + p.brief
+		return out
+	}
 	if held := b.holds(&out, w, before); held != "" {
 		who += " holds " + held + " and"
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -53,6 +54,11 @@ func Positions(end *trace.Ending, stacks [][]trace.Site, where func(trace.Site, 
 	return out
 }
 
+// inKernel reports whether a thread that cannot go on is a goroutine in a system call: its last operation keeps none waiting.
+func inKernel(w *trace.Waiter) bool {
+	return w.Op >= trace.OpGo && w.Op != trace.OpExternal && !ops.Of(w.Op).KeepsGoroutines()
+}
+
 func (p *Position) words(w *trace.Waiter) string {
 	what := p.Op
 	if p.Object != "" {
@@ -61,6 +67,8 @@ func (p *Position) words(w *trace.Waiter) string {
 	switch {
 	case p.Op == "":
 		return "runs"
+	case p.Blocked && inKernel(w):
+		return "is in a system call after " + what
 	case !p.Blocked:
 		return "can continue with " + what
 	case w.Op == trace.OpThreadJoin && p.Holder != nil:

@@ -26,8 +26,8 @@ func hdControlled(gp *g) bool {
 // hdGo is called before the go statement creates a goroutine.
 func hdGo(fn *funcval) {
 	gp := getg()
-	if !hd.active || fn == nil || hdThreadOf(gp) == nil {
-		return
+	if !hd.active || fn == nil || hdThreadOf(gp) == nil || hdFinalizing(fn.fn) {
+		return // the runtime's own goroutines are no threads
 	}
 	hdPoint(hdOpGo, fn.fn, 0, 0)
 }
