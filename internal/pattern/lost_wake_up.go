@@ -13,7 +13,7 @@ const LostWakeUp = "lost wake-up"
 
 var lostWakeUp = &Pattern{
 	Name:  LostWakeUp,
-	Shows: "a signal or broadcast comes before a wait that does not end; also called a missed signal",
+	Shows: "a signal that wakes nobody, or a broadcast, comes before a wait that does not end; also called a missed signal",
 	find: func(x *Execution) *Match {
 		o := x.Order
 		if o == nil || o.Second < 0 {
@@ -23,7 +23,7 @@ var lostWakeUp = &Pattern{
 		say := func(Words) string {
 			return fmt.Sprintf("T%d still waits when the execution ends, and nobody signals after its wait began.", second.Thread)
 		}
-		if isWake(first) && ops.Does(second.Op) == ops.Wait && first.Object == second.Object && x.waitsForever(o.Second) {
+		if missed(first) && ops.Does(second.Op) == ops.Wait && first.Object == second.Object && x.waitsForever(o.Second) {
 			return &Match{Say: say}
 		}
 		if o.Waiting {
@@ -53,12 +53,17 @@ func (x *Execution) lostInside(first, second int) (wake, wait int, ok bool) {
 	for _, wake := range wakes {
 		for _, wait := range waits {
 			one, two := x.event(wake), x.event(wait)
-			if isWake(one) && ops.Does(two.Op) == ops.Wait && one.Object == two.Object && x.waitsForever(wait) {
+			if missed(one) && ops.Does(two.Op) == ops.Wait && one.Object == two.Object && x.waitsForever(wait) {
 				return wake, wait, true
 			}
 		}
 	}
 	return 0, 0, false
+}
+
+// missed reports whether a wake-up may have come too early for a thread: a signal that has woken one was not missed.
+func missed(wake *trace.Event) bool {
+	return isWake(wake) && (ops.Does(wake.Op) != ops.WakeOne || ops.Of(wake.Op).Value != ops.ThreadPlusOne || wake.Value == 0)
 }
 
 // waitsForever reports whether the thread of a wait still waits there when the execution ends, and no wake-up of the
