@@ -27,7 +27,7 @@ func hdControlled(gp *g) bool {
 func hdGo(fn *funcval) {
 	gp := getg()
 	if !hd.active || fn == nil || hdThreadOf(gp) == nil || hdFinalizing(fn.fn) {
-		return // the runtime's own goroutines are no threads
+		return // the runtime's own goroutines do not count as threads
 	}
 	hdPoint(hdOpGo, fn.fn, 0, 0)
 }
