@@ -45,7 +45,7 @@ func (x *explainer) turned(origin report.Origin) (out []*suspect) {
 
 // losesWakeUp reports whether a pair is that of a wake-up and a wait which never ends.
 func (x *explainer) losesWakeUp(p *pairOf) bool {
-	return p.waiter == nil && report.LosesWakeUp(x.Base, p.first, p.second)
+	return p.waiter == nil && pattern.LosesWakeUp(x.Base, p.first, p.second)
 }
 
 // ranked returns suspects with the most telling first. early are those that delaying the failing thread showed.

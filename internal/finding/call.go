@@ -63,7 +63,7 @@ func entered(site trace.Site, calls []trace.Site, locate Locate) string {
 		switch {
 		case l.Text == "":
 			return ""
-		case l.library():
+		case l.isLibrary():
 			last = cmp.Or(l.Entered, l.Func)
 			continue
 		}

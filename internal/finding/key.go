@@ -27,9 +27,9 @@ type Location struct {
 	Callee func(names []string) string
 }
 
-// library reports whether a location is in the C or C++ library: in a header, or in a function of libstdc++ or libc++, of which only
+// isLibrary reports whether a location is in the C or C++ library: in a header, or in a function of libstdc++ or libc++, of which only
 // the name is known.
-func (l Location) library() bool {
+func (l Location) isLibrary() bool {
 	return l.Library || strings.HasPrefix(l.Func, "std::") && strings.HasPrefix(l.Place, l.Func+"+0x")
 }
 
@@ -111,7 +111,7 @@ func (p part) shown(stacks [][]trace.Site, locate Locate) Location {
 		return at
 	}
 	for _, s := range p.callers(stacks) {
-		if l := locate(s); s != 0 && !l.library() && !l.System && l.Place != "" {
+		if l := locate(s); s != 0 && !l.isLibrary() && !l.System && l.Place != "" {
 			return l
 		}
 	}
@@ -122,12 +122,12 @@ func (p part) shown(stacks [][]trace.Site, locate Locate) Location {
 // library. It reports false if all known ones are, and callers are not known.
 func (p part) locate(stacks [][]trace.Site, locate Locate) (Location, bool) {
 	at := locate(p.site)
-	if !at.library() {
+	if !at.isLibrary() {
 		return at, true
 	}
 	calls := p.callers(stacks)
 	for _, s := range calls {
-		if l := locate(s); s != 0 && !l.library() && l.Place != "" {
+		if l := locate(s); s != 0 && !l.isLibrary() && l.Place != "" {
 			return l, true
 		}
 	}

@@ -285,7 +285,7 @@ const (
 	TellSwitch
 )
 
-// KeepsGoroutines reports whether a goroutine may wait in the operation. In others it can only be outside of heddle's control.
+// KeepsGoroutines reports whether a goroutine can be blocked in the operation. One that cannot go on after any other is in a system call.
 func (s *Spec) KeepsGoroutines() bool {
 	switch s.Does {
 	case Communicate, Select, Wait, Sleep, Begin, Switch:

@@ -13,17 +13,16 @@ const LostWakeUp = "lost wake-up"
 
 var lostWakeUp = &Pattern{
 	Name:  LostWakeUp,
-	Shows: "a signal that wakes nobody, or a broadcast, comes before a wait that does not end; also called a missed signal",
+	Shows: "a wait never ends, and the broadcast, or the signal that woke nobody, came before it; also called a missed signal",
 	find: func(x *Execution) *Match {
 		o := x.Order
 		if o == nil || o.Second < 0 {
 			return nil
 		}
-		first, second := x.event(o.First), x.event(o.Second)
 		say := func(Words) string {
-			return fmt.Sprintf("T%d still waits when the execution ends, and nobody signals after its wait began.", second.Thread)
+			return fmt.Sprintf("T%d is still waiting when the execution ends: nothing signals it once its wait has begun.", x.event(o.Second).Thread)
 		}
-		if missed(first) && ops.Does(second.Op) == ops.Wait && first.Object == second.Object && x.waitsForever(o.Second) {
+		if x.misses(o.First, o.Second) {
 			return &Match{Say: say}
 		}
 		if o.Waiting {
@@ -52,13 +51,18 @@ func (x *Execution) lostInside(first, second int) (wake, wait int, ok bool) {
 	_, waits := section(x.Trace, second)
 	for _, wake := range wakes {
 		for _, wait := range waits {
-			one, two := x.event(wake), x.event(wait)
-			if missed(one) && ops.Does(two.Op) == ops.Wait && one.Object == two.Object && x.waitsForever(wait) {
+			if x.misses(wake, wait) {
 				return wake, wait, true
 			}
 		}
 	}
 	return 0, 0, false
+}
+
+// misses reports whether a wake-up comes too early for a wait on the same object, which never ends.
+func (x *Execution) misses(wake, wait int) bool {
+	one, two := x.event(wake), x.event(wait)
+	return missed(one) && ops.Does(two.Op) == ops.Wait && one.Object == two.Object && x.waitsForever(wait)
 }
 
 // missed reports whether a wake-up may have come too early for a thread: a signal that has woken one was not missed.

@@ -2,8 +2,9 @@ package pattern
 
 import "testing"
 
-func TestLostWakeUp(t *testing.T) {
-	paired(t, LostWakeUp, `
+// lostSignal is an execution in which a signal comes before the wait, and lostSays is what is said of it.
+const (
+	lostSignal = `
 		T2 lock m <1
 		T2 signal c -1
 		T2 unlock m
@@ -11,7 +12,12 @@ func TestLostWakeUp(t *testing.T) {
 		T1 wait c m
 		T1 waits awake c
 		ends deadlock
-`, "T1 still waits when the execution ends, and nobody signals after its wait began.", `
+`
+	lostSays = "T1 is still waiting when the execution ends: nothing signals it once its wait has begun."
+)
+
+func TestLostWakeUp(t *testing.T) {
+	paired(t, LostWakeUp, lostSignal, lostSays, `
 		T2 lock m <1
 		T2 signal c -1
 		T2 unlock m
@@ -25,15 +31,7 @@ func TestLostWakeUp(t *testing.T) {
 
 // A signal that has woken a thread was not lost, though another waits for one later.
 func TestSignalNotLost(t *testing.T) {
-	paired(t, LostWakeUp, `
-		T2 lock m <1
-		T2 signal c -1
-		T2 unlock m
-		T1 lock m <2
-		T1 wait c m
-		T1 waits awake c
-		ends deadlock
-`, "T1 still waits when the execution ends, and nobody signals after its wait began.", `
+	paired(t, LostWakeUp, lostSignal, lostSays, `
 		T3 lock m
 		T3 wait c m
 		T2 lock m <1

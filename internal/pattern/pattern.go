@@ -37,9 +37,6 @@ var table = []*Pattern{
 	orderViolation,
 }
 
-// All returns the patterns in the order of preference.
-func All() []*Pattern { return table }
-
 // Words are what a report calls the parts of an execution. Sentences use them to describe these.
 type Words interface {
 	// Event describes an event with its thread, object and place, and more briefly once it has been described:

@@ -20,11 +20,6 @@ func (r *Running) Misuses(t, passing *trace.Trace, o *Order) bool {
 	return pattern.Misuses(&pattern.Execution{Trace: t, Passing: passing, Order: o.events(), Functions: r.functions})
 }
 
-// LosesWakeUp is pattern.LosesWakeUp.
-func LosesWakeUp(t *trace.Trace, first, second int) bool {
-	return pattern.LosesWakeUp(t, first, second)
-}
-
 // Explain completes an explanation of t: it names the objects of e.Orders and the pattern, lists the steps and the
 // events, and writes the text. passing is the execution that does not fail, nil for none.
 func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {

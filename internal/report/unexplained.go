@@ -47,7 +47,7 @@ func (r Unexplained) Says(executions, passed int) string {
 	case StartsTooLate:
 		return "no order of events was found on which it depends, only when a thread is created"
 	case WaitsOutside:
-		return "not known: the program waits for something outside of heddle's control"
+		return "not known: the program waits for something outside heddle's control"
 	}
 	return ""
 }

@@ -573,18 +573,7 @@ func (e *execution) imported(name string, back trace.Site, on func()) {
 			e.node.wrong = "an argument of " + name
 		}
 	}
-	before, in, from := e.state, e.in, e.node.step
-	for _, next := range e.Next[from] {
-		switch {
-		case c.effect == leaves && next.Op == trace.OpFunctionExit:
-		case c.effect == enters && next.Op == trace.OpFunctionEntry && next.Site == back:
-		case c.effect != leaves && c.effect != enters && next.Site == back && !next.Op.IsCall():
-		default:
-			continue
-		}
-		e.node.reaches = true
-		e.found[[2]Step{from, next}] = true
-		e.state, e.in, e.then = before.clone(), in, next
+	e.follows(e.steps(c.effect, back), func(next Step) {
 		private := c.size > 0 && e.holdsPrivate(e.regs[rdi], c.size, next)
 		e.effects(&c, next, private)
 		e.called(e.node.id)
@@ -592,6 +581,32 @@ func (e *execution) imported(name string, back trace.Site, on func()) {
 			e.regs[rax] = value{base: e.fresh(0).base, private: private}
 		}
 		on()
+	})
+}
+
+// steps returns those of Next that a call with an effect which returns to a site may be.
+func (e *execution) steps(does effect, back trace.Site) (out []Step) {
+	for _, next := range e.Next[e.node.step] {
+		switch {
+		case does == leaves && next.Op == trace.OpFunctionExit:
+		case does == enters && next.Op == trace.OpFunctionEntry && next.Site == back:
+		case does != leaves && does != enters && next.Site == back && !next.Op.IsCall():
+		default:
+			continue
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+// follows goes on after each of the steps.
+func (e *execution) follows(steps []Step, on func(Step)) {
+	before, in, from := e.state, e.in, e.node.step
+	for _, next := range steps {
+		e.node.reaches = true
+		e.found[[2]Step{from, next}] = true
+		e.state, e.in, e.then = before.clone(), in, next
+		on(next)
 	}
 }
 

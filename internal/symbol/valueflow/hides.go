@@ -106,19 +106,10 @@ func exported(f *elf.File) map[string]bool {
 	return names
 }
 
-// steps returns those of Next that a call which returns to a site may be.
-func (e *execution) steps(back trace.Site) (out []Step) {
-	for _, next := range e.Next[e.node.step] {
-		if next.Site == back && !next.Op.IsCall() {
-			out = append(out, next)
-		}
-	}
-	return out
-}
-
 // unknownCall does a call of a function of which nothing is known but its name, if hiding.
 func (e *execution) unknownCall(name string, back trace.Site, on func()) {
-	taken := e.steps(back)
+	effect := callOf(name).effect
+	taken := e.steps(effect, back)
 	if strings.HasPrefix(name, "__tsan_") { // each is a step
 		at := e.regs[rdi]
 		e.follows(taken, func(next Step) {
@@ -130,7 +121,7 @@ func (e *execution) unknownCall(name string, back trace.Site, on func()) {
 		})
 		return
 	}
-	if name != "" && len(taken) == 0 && callOf(name).effect == unknown && e.code.keeps(name) {
+	if name != "" && len(taken) == 0 && effect == unknown && e.code.keeps(name) {
 		e.node.hides = "calls " + name
 	}
 	if len(taken) > 0 {
@@ -142,15 +133,4 @@ func (e *execution) unknownCall(name string, back trace.Site, on func()) {
 	}
 	e.called(e.node.id)
 	on()
-}
-
-// follows goes on after each of the steps.
-func (e *execution) follows(steps []Step, on func(Step)) {
-	before, in := e.state, e.in
-	for _, next := range steps {
-		e.node.reaches = true
-		e.found[[2]Step{e.node.step, next}] = true
-		e.state, e.in, e.then = before.clone(), in, next
-		on(next)
-	}
 }
