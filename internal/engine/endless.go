@@ -626,7 +626,7 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 	var c continuation
 	var err error
 	if silent {
-		c, err = s.walked(ctx, f)
+		c, err = s.walked(ctx, s.target, f.plan, e.Waiters)
 	} else {
 		c, err = continued(ctx, s.target, f.plan, &f.outcome)
 	}

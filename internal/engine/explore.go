@@ -51,6 +51,7 @@ func (s *search) explore(ctx context.Context) (*failure, error) {
 		x.mu = new(sync.Mutex)
 	}
 	x.changed = sync.NewCond(x.mu)
+	defer s.expire(ctx)()
 	if len(s.workers) == 1 {
 		x.work(s.workers[0])
 	} else {

@@ -237,7 +237,7 @@ func (s *search) follow() (stop func()) {
 				return
 			case <-tick.C:
 			}
-			if at, ok := s.position(); ok && at.For >= longExecution {
+			if at, by := s.position(); by != nil && at.For >= longExecution {
 				s.progress(Progress{Phase: Exploring, Elapsed: time.Since(s.began), Long: &at})
 			}
 		}

@@ -162,9 +162,9 @@ func (q *squad) dismiss() {
 	q.over = true
 }
 
-// position returns where the execution is that has run for the longest time, on the target or on a replica at work; false
-// if none has run for long. It may be called from any goroutine.
-func (s *search) position() (at target.Position, ok bool) {
+// position returns where the execution is that has run for the longest time, and the target that carries it out: s.target or a replica
+// at work; nil if none has run for long. It may be called from any goroutine.
+func (s *search) position() (at target.Position, by target.Positioned) {
 	all := []target.Target{s.target}
 	if working := s.squad.working.Load(); working != nil {
 		all = append(all, *working...)
@@ -172,11 +172,11 @@ func (s *search) position() (at target.Position, ok bool) {
 	for _, t := range all {
 		if p, can := target.As[target.Positioned](t); can {
 			if now, long := p.Position(); long && now.For > at.For {
-				at, ok = now, true
+				at, by = now, p
 			}
 		}
 	}
-	return at, ok
+	return at, by
 }
 
 // recruit is the worker of a replica. It ends the exploration instead of reporting an outcome that may

@@ -73,15 +73,15 @@ func TestPositionOfReplica(t *testing.T) {
 	t.Parallel()
 	at := func(d time.Duration) target.Target { return &long{simprog.New(simprog.ABBA()), d} }
 	s := &search{target: at(2 * time.Second)}
-	if got, ok := s.position(); !ok || got.For != 2*time.Second {
+	if got, by := s.position(); by == nil || got.For != 2*time.Second {
 		t.Errorf("alone: %v", got)
 	}
 	s.squad.working.Store(&[]target.Target{at(0), at(3 * time.Second), simprog.New(simprog.ABBA())})
-	if got, ok := s.position(); !ok || got.For != 3*time.Second {
+	if got, by := s.position(); by == nil || got.For != 3*time.Second {
 		t.Errorf("with replicas: %v", got)
 	}
 	s = &search{target: simprog.New(simprog.ABBA())}
-	if _, ok := s.position(); ok {
+	if _, by := s.position(); by != nil {
 		t.Error("a target without the ability has a position")
 	}
 }

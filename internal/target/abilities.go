@@ -38,10 +38,17 @@ type Positioned interface {
 	// Position returns where the execution is that has run for a second or longer, and false if none has. It may be
 	// called from any goroutine.
 	Position() (Position, bool)
+	// Expire ends the execution that Position told, if it still runs, as if the time of the watchdog were over. It may be called
+	// from any goroutine.
+	Expire(at Position)
 }
 
 // Position is where a running execution is.
 type Position struct {
+	Plan      schedule.Plan // of the execution, with Repeat as it was given
+	Index     int           // of the execution in it
+	Execution uint64        // a number that no other execution of the target has
+
 	For    time.Duration // since it began
 	Points int           // scheduling points that it has passed
 	Thread trace.ThreadID

@@ -10,6 +10,7 @@ import (
 type placed struct{ target.Target }
 
 func (placed) Position() (target.Position, bool) { return target.Position{Points: 7}, true }
+func (placed) Expire(target.Position)            {}
 
 // watching is a target that says whether it watches.
 type watching struct {

@@ -206,6 +206,9 @@ func (t *Target) Pid() int { return t.loop.Process().Pid() }
 // Position implements target.Positioned.
 func (t *Target) Position() (target.Position, bool) { return t.loop.Position() }
 
+// Expire implements target.Positioned.
+func (t *Target) Expire(at target.Position) { t.loop.Expire(at) }
+
 // Close ends the program.
 func (t *Target) Close() error {
 	t.loop.Close()

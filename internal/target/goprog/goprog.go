@@ -120,6 +120,9 @@ func (t *Target) Shares() bool { return !t.cold }
 // Position implements target.Positioned.
 func (t *Target) Position() (target.Position, bool) { return t.loop.Position() }
 
+// Expire implements target.Positioned.
+func (t *Target) Expire(at target.Position) { t.loop.Expire(at) }
+
 // Modules returns the executable, the program's only module.
 func (t *Target) Modules() []trace.Module {
 	return []trace.Module{{Path: t.cfg.Path, BuildID: t.exe.buildID, Program: true}}

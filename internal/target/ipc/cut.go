@@ -28,7 +28,7 @@ const (
 	// positionAfter is how long an execution runs before its position is kept, and threadsAfter before the runtime is asked where
 	// all threads are.
 	positionAfter = time.Second
-	threadsAfter  = 2 * time.Second
+	threadsAfter  = time.Second
 )
 
 // ask asks the runtime to end the running execution where it is. again says that it was asked before.
@@ -137,6 +137,7 @@ func (s *stream) follow() {
 		return
 	}
 	at := s.proc.reached(s.Program)
+	at.Plan, at.Index, at.Execution = s.queue[0].plan, s.queue[0].done, s.running()
 	at.For = time.Since(s.began)
 	if before := s.position.Load(); before != nil {
 		at.Threads, at.Told = before.Threads, before.Told
@@ -167,6 +168,12 @@ func (l *Loop) Position() (target.Position, bool) {
 	}
 	return target.Position{}, false
 }
+
+// running numbers the execution that runs, from 1.
+func (l *Loop) running() uint64 { return l.over + 1 }
+
+// Expire implements target.Positioned.
+func (l *Loop) Expire(at target.Position) { l.expired.Store(at.Execution) }
 
 // errNoCall says that no system call of a process is known.
 var errNoCall = errors.New("no system call")

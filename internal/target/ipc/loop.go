@@ -58,6 +58,8 @@ type Loop struct {
 	x      execution // the current one
 	// position is where the running execution is, nil unless it has taken long.
 	position atomic.Pointer[target.Position]
+	over     uint64        // how many executions have ended
+	expired  atomic.Uint64 // the execution, numbered from 1, that is to be ended like one that gives no sign of life
 	relaxed  relaxed
 }
 
@@ -163,7 +165,7 @@ func (l *Loop) Stream(ctx context.Context, next func() (schedule.Plan, bool), do
 			s.follow()
 		}
 		if !ok {
-			if hung, err := s.dog.look(l.proc); err != nil {
+			if hung, err := s.dog.look(l.proc, l.expired.Load() == s.running()); err != nil {
 				return err
 			} else if hung && s.sent > 0 {
 				s.hang()
@@ -326,6 +328,7 @@ func (s *stream) ended(o schedule.Outcome, last bool) {
 	s.x.reset()
 	s.more = true
 	s.began = time.Now()
+	s.over++
 	if s.position.Load() != nil {
 		s.position.Store(nil)
 	}
@@ -394,8 +397,8 @@ type watchdog struct {
 func (w *watchdog) seen() { w.still, w.after, w.asked = stillness{}, 0, false }
 
 // look is called when no record is available. It reports whether the process has to be ended, or an
-// error if it was lost.
-func (w *watchdog) look(p *Process) (hung bool, err error) {
+// error if it was lost. The time of an execution that has expired is over although it gave signs of life.
+func (w *watchdog) look(p *Process, expired bool) (hung bool, err error) {
 	if !p.Alive() {
 		// It may have written its last records before it ended.
 		if p.results.head() != p.results.tail() {
@@ -411,11 +414,11 @@ func (w *watchdog) look(p *Process) (hung bool, err error) {
 	}
 	w.after = w.still.since(p)
 	switch still := w.after; {
-	case still == 0:
+	case still == 0 && !expired:
 		w.asked = false
 	case still > w.limit+2*time.Second:
 		return true, nil
-	case still > w.limit:
+	case still > w.limit || expired:
 		if !w.asked {
 			w.call = p.kernelCall()
 		}
