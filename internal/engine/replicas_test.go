@@ -93,3 +93,5 @@ type long struct {
 }
 
 func (l *long) Position() (target.Position, bool) { return target.Position{For: l.since}, l.since > 0 }
+
+func (l *long) Expire(target.Position) {}
