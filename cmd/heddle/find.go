@@ -133,7 +133,7 @@ func (c *findCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	files, err := c.files(c.Program.name())
+	files, err := c.files(a, c.Program.name())
 	if err != nil {
 		return err
 	}

@@ -248,15 +248,33 @@ func (f outputFlags) set(p *launch.Outputs) error {
 type ciFlags struct {
 	JUnit string `name:"junit" placeholder:"FILE" predictor:"file" help:"Write the results to FILE as JUnit's XML."`
 	SARIF string `name:"sarif" placeholder:"FILE" predictor:"file" help:"Write the findings to FILE in the SARIF format, with the places of the source relative to the working directory."`
+	annotationsFlag
+}
+
+// annotationsFlag says whether findings are shown where GitHub Actions shows them.
+type annotationsFlag struct {
+	Annotations string `enum:"auto,on,off" default:"auto" help:"Write findings to the standard error as workflow commands of GitHub Actions, which shows them beside the source: auto (if it runs heddle), on or off."`
+}
+
+// annotations returns where they go.
+func (f annotationsFlag) annotations(a *app) result.Annotations {
+	to := result.Annotations{Root: os.Getenv("GITHUB_WORKSPACE")}
+	if f.Annotations == "on" || f.Annotations == "auto" && os.Getenv("GITHUB_ACTIONS") == "true" {
+		to.To = a.stderr
+	}
+	if to.Root == "" {
+		to.Root, _ = launch.WorkingDir() // or else the names are absolute
+	}
+	return to
 }
 
 // files begins the files, for a program or tests of that name.
-func (f ciFlags) files(name string) (*result.Files, error) {
+func (f ciFlags) files(a *app, name string) (*result.Files, error) {
 	dir, err := launch.WorkingDir()
 	if err != nil {
 		return nil, err
 	}
-	files := &result.Files{JUnit: f.JUnit, SARIF: f.SARIF, Version: currentVersion().Version, Root: dir}
+	files := &result.Files{JUnit: f.JUnit, SARIF: f.SARIF, Version: currentVersion().Version, Root: dir, Annotations: f.annotations(a)}
 	return files, files.Begin(name)
 }
 

@@ -29,7 +29,8 @@ type racesCommand struct {
 	syncOnlyFlag
 	suppressFlag
 	SARIF string `name:"sarif" placeholder:"FILE" predictor:"file" help:"Write the races and failures to FILE in SARIF, too."`
-	Full  bool   `help:"Show all frames of each stack."`
+	annotationsFlag
+	Full bool `help:"Show all frames of each stack."`
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
 }
@@ -125,6 +126,9 @@ func (c *racesCommand) print(a *app, r *result.Races) error {
 		if err := os.WriteFile(c.SARIF, b.Bytes(), 0o666); err != nil {
 			return fmt.Errorf("cannot write the SARIF log: %w", err)
 		}
+	}
+	if err := r.Annotate(c.annotations(a)); err != nil {
+		return err
 	}
 	if a.JSON {
 		return a.printJSON(r)

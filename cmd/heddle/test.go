@@ -135,7 +135,7 @@ func (c *testCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	files, err := c.files("heddle test")
+	files, err := c.files(a, "heddle test")
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/report/github"
 	"github.com/heddle-dev/heddle/internal/report/junit"
 	"github.com/heddle-dev/heddle/internal/report/sarif"
 	"github.com/heddle-dev/heddle/internal/report/term"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wording"
 )
 
 // Files are files with results for continuous integration. They always say how far heddle has come:
@@ -23,10 +25,44 @@ type Files struct {
 	JUnit, SARIF string // names; empty for none
 	Version      string // heddle's
 	Root         string // directory to which source files are relative
+	Annotations  Annotations
 
 	suites   []junit.Suite
 	results  []sarif.Result
 	problems []string
+}
+
+// Annotations are lines that a service for continuous integration shows beside the source (internal/report/github).
+type Annotations struct {
+	To   io.Writer // nil for none
+	Root string    // the repository
+}
+
+// write writes the results and problems of a command.
+func (a Annotations) write(results []sarif.Result, problems []string) error {
+	if a.To == nil {
+		return nil
+	}
+	var all []github.Annotation
+	for i := range results {
+		r := &results[i]
+		if r.Suppressed != "" {
+			continue
+		}
+		text := []string{r.Message}
+		text = append(text, r.Notes...)
+		if r.Where.File == "" && r.Where.Message != "" {
+			text[0] += " at " + r.Where.Message
+		}
+		if trace := r.Properties["trace"]; trace != "" {
+			text = append(text, "replay: heddle replay "+wording.Quoted(trace))
+		}
+		all = append(all, github.Annotation{File: r.Where.File, Line: r.Where.Line, Title: "heddle: " + strings.ReplaceAll(r.Rule, "-", " "), Text: strings.Join(text, "\n")})
+	}
+	for _, p := range problems {
+		all = append(all, github.Annotation{Title: "heddle: no result", Text: p})
+	}
+	return github.Write(a.To, a.Root, all)
 }
 
 // Begin checks that the files can be written, and says in them that no result exists yet. name is
@@ -50,10 +86,13 @@ func (f *Files) Begin(name string) error {
 }
 
 // wanted reports whether there is a file to write.
-func (f *Files) wanted() bool { return f.JUnit != "" || f.SARIF != "" }
+func (f *Files) wanted() bool { return f.JUnit != "" || f.SARIF != "" || f.Annotations.To != nil }
 
-// Write writes the files.
+// Write writes the files and annotations.
 func (f *Files) Write() error {
+	if err := f.Annotations.write(f.results, f.problems); err != nil {
+		return err
+	}
 	if f.JUnit != "" {
 		if err := tracefile.WriteWhole(f.JUnit, func(w io.Writer) error { return junit.Write(w, f.suites) }); err != nil {
 			return err
@@ -146,7 +185,7 @@ func (f *Files) Interrupted(err error) {
 func (f *Files) finding(suite, name string, seconds float64, d *Distinct, trace string) {
 	x, text := d.Finding, &bytes.Buffer{}
 	r := sarif.Result{
-		Rule: strings.ReplaceAll(x.Kind, " ", "-"), Level: sarif.Error, Message: x.Headline(), Key: x.Key,
+		Rule: ruleOf(x.Kind), Level: sarif.Error, Message: x.Headline(), Key: x.Key,
 		Where: sarif.Place{Message: x.Where}, Properties: map[string]string{"program": name},
 	}
 	if strings.Contains(suite, "/") { // a package and its test

@@ -305,7 +305,19 @@ func (r *Races) SARIF(w io.Writer, version, root string) error {
 	for id, text := range rules {
 		tool.Rules[id] = text
 	}
-	var out []sarif.Result
+	for _, f := range r.Findings {
+		tool.Rules[ruleOf(f.Finding.Kind)] = "An execution ends with: " + f.Finding.Kind + "."
+	}
+	return sarif.Write(w, tool, root, r.results())
+}
+
+// Annotate writes the races and failures as annotations.
+func (r *Races) Annotate(a Annotations) error { return a.write(r.results(), nil) }
+
+// ruleOf is the identifier of a kind of failure.
+func ruleOf(kind string) string { return strings.ReplaceAll(kind, " ", "-") }
+
+func (r *Races) results() (out []sarif.Result) {
 	add := func(races []RaceFound, suppressed string) {
 		for i := range races {
 			x := races[i].sarif()
@@ -316,9 +328,7 @@ func (r *Races) SARIF(w io.Writer, version, root string) error {
 	add(r.Races, "")
 	add(r.suppressed, "it matches a line of a suppression file")
 	for _, f := range r.Findings {
-		id := strings.ReplaceAll(f.Finding.Kind, " ", "-")
-		tool.Rules[id] = "An execution ends with: " + f.Finding.Kind + "."
-		x := sarif.Result{Rule: id, Level: sarif.Error, Message: f.Finding.Headline(), Key: f.Finding.Key, Where: placeOf(f.Finding.Where, f.Shown)}
+		x := sarif.Result{Rule: ruleOf(f.Finding.Kind), Level: sarif.Error, Message: f.Finding.Headline(), Key: f.Finding.Key, Where: placeOf(f.Finding.Where, f.Shown)}
 		if f.Shown != nil {
 			locate(&x, ShortView(f.Shown, nil))
 		}
@@ -327,7 +337,7 @@ func (r *Races) SARIF(w io.Writer, version, root string) error {
 		}
 		out = append(out, x)
 	}
-	return sarif.Write(w, tool, root, out)
+	return out
 }
 
 // placeOf returns the innermost function with a source line on the stack of a failure, or else its
