@@ -209,7 +209,10 @@ func (c *replayCommand) Run(a *app) error {
 			a.note(varies)
 		}
 		if !c.Quiet {
-			if err := a.printer(c.drawFlags, statsFlag{}).Trace(again); err != nil {
+			if e := tr.Explained(); e != nil && c.Schedule == "" { // the execution is the same
+				again.SetExplanation(*e)
+			}
+			if err := a.printer(c.drawFlags, statsFlag{}).Explained(again); err != nil {
 				return err
 			}
 		}

@@ -61,6 +61,11 @@ func sameWhy(t *testing.T, dir, command string, flags, what []string) {
 		t.Fatalf("the sentence is %q", want)
 	}
 
+	var annotated strings.Builder
+	cmd := heddleCommand(t, dir, nil, append(append([]string{command, "--annotations=on"}, flags...), what...)...)
+	cmd.Stderr = &annotated
+	_ = cmd.Run() // it ends with 1
+	outputs["--annotations"] = annotated.String()
 	read := func(name string) string {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -81,7 +86,7 @@ func sameWhy(t *testing.T, dir, command string, flags, what []string) {
 	for _, as := range []string{"--markdown", "--quickfix", "--json"} {
 		outputs["show "+as] = run("show", as, file)
 	}
-	outputs["show"] = run("show", file)
+	outputs["show"], outputs["replay"], outputs["replay --json"] = run("show", file), run("replay", file), run("replay", "--json", file)
 	outputs["explain --json"] = run("explain", "--json", file)
 	run("show", "--html", "show.html", file)
 	run("explain", "--html", "explain.html", file)

@@ -75,12 +75,19 @@ func (importedNames) Name(o trace.Object, _ uint32, _ int) symbol.Name {
 	return symbol.Name{Text: name, Base: name, Alloc: -1}
 }
 
-// Trace draws an execution. It describes the schedule without the seed of its plan, which would be
-// confused with --seed.
+// Trace draws an execution without its cause, which is printed with what to do next.
 func (p *Printer) Trace(tr *trace.Trace) error {
 	v := DrawnView(tr, nil, p.Full)
+	v.Why = nil
+	return p.view(v)
+}
+
+// Explained draws an execution with its cause, if that is saved in the trace.
+func (p *Printer) Explained(tr *trace.Trace) error { return p.view(DrawnView(tr, nil, p.Full)) }
+
+// view draws an execution. It describes the schedule without the seed of its plan, which would be confused with --seed.
+func (p *Printer) view(v *report.View) error {
 	v.Strategy = strategy.Unseeded(v.Strategy)
-	v.Why = nil // it is printed with what to do next
 	o := p.Draw
 	o.Full = p.Full
 	return term.Render(p.Screen, v, o)
