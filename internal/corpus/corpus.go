@@ -185,7 +185,11 @@ func (c *corpus) follow(ctx context.Context, name string, tr *trace.Trace) (*eng
 			return nil, err
 		}
 	}
-	return c.found(name, f, met), nil
+	out := c.found(name, f, met)
+	if c.opts.Why != nil {
+		out.Finding.Why = engine.Recall(ctx, c.target, met, c.opts.Why)
+	}
+	return out, nil
 }
 
 // replace keeps a recording in place of the file name.

@@ -8,6 +8,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -79,23 +80,47 @@ func (s *search) explain(ctx context.Context) {
 	if s.opts.Why == nil || t == nil || t.Ending.Kind == trace.Race {
 		return
 	}
-	cause, err := FindCause(ctx, s.target, t, ExplainOptions{Time: whyTime, ExpectStatus: s.report.ExpectStatus, Passes: f.Execution > 1 && !s.opts.setsAside(), Names: s.opts.Why})
-	if ctx.Err() != nil {
-		f.Why = &report.Explanation{Cut: true, Reason: report.OutOfTime}
-		return
+	var cause *Cause
+	if f.Why, cause = causeSoon(ctx, s.target, t, ExplainOptions{ExpectStatus: s.report.ExpectStatus, Passes: f.Execution > 1 && !s.opts.setsAside(), Names: s.opts.Why}); cause != nil {
+		s.saveCause(t, cause)
 	}
-	if err != nil {
-		return // the finding stands without
+}
+
+// causeSoon is FindCause within whyTime. It returns what is to be said, nil for nothing, and the cause if no limit ended the work: the finding
+// stands without.
+func causeSoon(ctx context.Context, t target.Target, tr *trace.Trace, opts ExplainOptions) (*report.Explanation, *Cause) {
+	opts.Time = whyTime
+	cause, err := FindCause(ctx, t, tr, opts)
+	switch {
+	case ctx.Err() != nil:
+		return &report.Explanation{Cut: true, Reason: report.OutOfTime}, nil
+	case err != nil:
+		return nil, nil
+	case cause.Cut:
+		return &report.Explanation{Executions: cause.Executions, Cut: true, Reason: report.OutOfTime}, nil
+	case cause.Line == "":
+		return nil, cause
 	}
-	why := &cause.Explanation
-	if why.Cut {
-		f.Why = &report.Explanation{Executions: why.Executions, Cut: true, Reason: report.OutOfTime}
-		return
+	return &cause.Explanation, cause
+}
+
+// Recall says why a failing execution fails that was found earlier: as saved with it or, if nothing is, as executions show, which takes as
+// long as for a new finding; the answer is then saved in the trace. It returns nil if there is nothing to say. A race has no cause.
+func Recall(ctx context.Context, t target.Target, tr *trace.Trace, names *report.Running) *report.Explanation {
+	if tr.Ending.Kind == trace.Race {
+		return nil
 	}
-	if why.Line != "" {
-		f.Why = why
+	if e := report.Saved(tr); e != nil {
+		if e.Line == "" {
+			return nil
+		}
+		return e
 	}
-	s.saveCause(t, cause)
+	say, cause := causeSoon(ctx, t, tr, ExplainOptions{ExpectStatus: tr.Header.ExpectStatus, Names: names})
+	if cause != nil {
+		cause.Save(tr, t.Header().Heddle)
+	}
+	return say
 }
 
 // saveCause saves the explanation of a finding with its trace, so that heddle explain need not make the executions again. The finding

@@ -126,7 +126,7 @@ func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, nam
 				s.noteChanged(r.name, r.rejudged, out)
 			}
 			g.known = append(g.known, knownFinding{key: key, found: result.Distinct{
-				Finding: result.OfTrace(met, t), Executions: 1, Known: true, Changed: changed, Trace: s.short(r.name), Shown: met,
+				Finding: s.recalled(ctx, t, met, names), Executions: 1, Known: true, Changed: changed, Trace: s.short(r.name), Shown: met,
 			}})
 			if !g.finding() {
 				g.name, g.met, g.changed, g.rejudged = r.name, met, changed, r.rejudged
@@ -143,7 +143,7 @@ func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, nam
 }
 
 // takeKept makes the failure of a kept schedule, if any, the finding.
-func (s *suite) takeKept(t target.Target, g again, out *result.Test) {
+func (s *suite) takeKept(ctx context.Context, t target.Target, g again, names *report.Running, out *result.Test) {
 	if !g.finding() {
 		return
 	}
@@ -151,8 +151,17 @@ func (s *suite) takeKept(t target.Target, g again, out *result.Test) {
 		s.noteChanged(g.name, g.rejudged, out)
 	}
 	out.Outcome, out.Trace, out.Shown = result.Found, s.short(g.name), g.met
-	out.Finding = result.OfTrace(g.met, t)
+	out.Finding = s.recalled(ctx, t, g.met, names)
 	out.Known, out.Changed = true, g.changed
+}
+
+// recalled is the finding of a kept schedule that failed again.
+func (s *suite) recalled(ctx context.Context, t target.Target, met *trace.Trace, names *report.Running) *result.Finding {
+	f := result.OfTrace(met, t)
+	if !s.options.NoExplain {
+		f.Why = result.WhyOf(engine.Recall(ctx, t, met, names))
+	}
+	return f
 }
 
 func (s *suite) noteChanged(name string, rejudged bool, out *result.Test) {

@@ -305,7 +305,7 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	again, err := s.retry(ctx, t, k, names, u, out)
 	all := s.options.Explore.All
 	if err != nil || again.finding() && !again.leak() && !all {
-		s.takeKept(t, again, out)
+		s.takeKept(ctx, t, again, names, out)
 		s.pass(out, again.passed)
 		return err
 	}
@@ -333,7 +333,7 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	if found.Finding == nil {
 		if again.finding() {
 			if !all {
-				s.takeKept(t, again, out)
+				s.takeKept(ctx, t, again, names, out)
 			}
 			return err
 		}

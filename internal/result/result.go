@@ -196,7 +196,7 @@ func foundOf(x *engine.Found) Distinct {
 		}
 	}
 	if w := f.Why; w != nil {
-		out.Finding.Why = whyOf(w)
+		out.Finding.Why = WhyOf(w)
 	}
 	if s := x.Simplified; s != nil {
 		out.Shown = s.Recorded
@@ -212,7 +212,7 @@ func OfTrace(tr *trace.Trace, t target.Target) *Finding {
 	key, _ := f.Key(tr.Stacks, names.Locate)
 	out := &Finding{Confirmed: true, Key: key, Kind: f.Kind.String(), Message: f.Named(tr.Stacks, names.Locate), Where: f.Place(tr.Stacks, names.Locate).Text, Strategy: tr.Header.Strategy, EarlyTimeouts: overtakings(tr)}
 	if e := report.Saved(tr); e != nil && e.Line != "" {
-		out.Why = whyOf(e)
+		out.Why = WhyOf(e)
 	}
 	for _, x := range tr.Ending.Accesses {
 		out.Race = append(out.Race, Access{x.Op.String(), finding.Caller(x.Site, tr.Stacks[x.Stack], names.Locate).Text})

@@ -8,7 +8,11 @@ import (
 	"github.com/heddle-dev/heddle/internal/wording"
 )
 
-func whyOf(e *report.Explanation) *Why {
+// WhyOf is what a finding says of its cause; nil for nil.
+func WhyOf(e *report.Explanation) *Why {
+	if e == nil {
+		return nil
+	}
 	return &Why{e.Pattern, e.Short, e.Text, e.Line, append([]int{}, e.Told...), e.Passing, e.Executions, e.Cut, e.Reason, e.Passed}
 }
 
