@@ -5,7 +5,7 @@ package abi
 // enum
 const (
 	AbiVersion      = 23
-	PointsVersion   = 10
+	PointsVersion   = 11
 	ShmFd           = 3
 	MaxThreads      = 16384
 	MaxModules      = 256

@@ -1,7 +1,9 @@
 // deadlines.c: the program's clocks as virtual time.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <time.h>
 #include "core/private_state.h"
+#include "core/progress.h"
 #include "core/run.h"
 #include "core/virtual_time.h"
 
@@ -35,6 +37,12 @@ void hd_timer(struct hd_thread *t, const struct hd_deadline *d) {
   t->wait.timed = true;
   t->wait.timed_out = false;
   t->wait.deadline = d->vtime;
+  t->wait.late = d->vtime <= hd.vtime;
   if (d->vtime < hd.next_deadline) hd.next_deadline = d->vtime;
   hd_add(&hd.timers, t->index);
+}
+
+// A loop around such waits is one that tries again and again: no time passes in them.
+void hd_timed_out(struct hd_thread *t, uint64_t pc) {
+  if (t->wait.late) hd_observe(t, pc, ETIMEDOUT);
 }

@@ -7,6 +7,7 @@
 #include "core/registration.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/virtual_time.h"
 
 static bool waits_unwoken(const struct hd_thread *t) { return t->wait.on && !t->wait.woken && !t->wait.timed_out; }
 
@@ -40,8 +41,9 @@ void hd_detour(struct hd_thread *t) {
     t->wait.due = false;
     hd_del(&hd.timers, t->index);
     if (t->wait.deadline > hd.vtime) hd.vtime = t->wait.deadline;
-    hd_progress(t);
+    if (!t->wait.late) hd_progress(t);
     hd_commit_aside(t, op, obj, aux, 0, 0, HD_EV_TIMEOUT);
+    hd_timed_out(t, t->pend.pc);
     break;
   case HD_OP_SPURIOUS_WAKE:
     hd_progress(t);

@@ -36,6 +36,7 @@ struct hd_wait {
   struct hd_io_wait *io;   // for an operation on a descriptor (io/blocking.h)
   bool woken;              // condition, barrier, futex: another thread ended the wait
   bool timed, timed_out;   // the wait has a deadline; the deadline ended the wait
+  bool late;               // of the last wait with a deadline: it was over when the wait began
   bool due;                // condition wait: the deadline has passed, so COND_TIMEOUT may occur
   bool interrupted;        // a handler ran during the wait: the call fails with EINTR
   bool cancelable;         // the operation is a cancellation point

@@ -45,10 +45,10 @@ static void wake(struct hd_thread *u) {
   u->ran = hd.points;
 }
 
-// Called when the deadline of u's wait has passed. This does not end a condition wait: its timeout
+// Called when the deadline of u's wait has passed, or was over when the wait began. This does not end a condition wait: its timeout
 // is an event of its own, which needs no mutex and may come after a signal.
 static void run_out(struct hd_thread *u) {
-  wake(u);
+  if (!u->wait.late) wake(u);
   hd_del(&hd.timers, u->index);
   if (hd_operations[u->pend.op]->timeout_event) u->wait.due = true;
   else u->wait.timed_out = true;
@@ -97,12 +97,15 @@ bool hd_time_drifts(void) {
 
 // A program may run until a certain time has passed, which is not a hang. So in the fair phase, and
 // from HD_LONG points on, time passes although threads are at work. HD_LONG does not depend on the
-// plan's budget, because a replay has a different one.
+// plan's budget, because a replay has a different one. It passes no deadline without stopping there: what a thread
+// does at that time comes before what others see later.
 HD_COLD void hd_time_long(void) {
   if (hd.points % HD_LONG_EVERY) return;
   hd_outside_long();
   if (!hd.long_since) hd.long_since = hd.vtime;
-  hd.vtime += HD_LONG_NS + (hd.vtime >> HD_LONG_BITS ? 0 : (hd.vtime - hd.long_since) / HD_LONG_SHARE);
+  uint64_t to = hd.vtime + HD_LONG_NS + (hd.vtime >> HD_LONG_BITS ? 0 : (hd.vtime - hd.long_since) / HD_LONG_SHARE);
+  if (hd.next_deadline > hd.vtime && hd.next_deadline < to) to = hd.next_deadline;
+  hd.vtime = to;
 }
 
 // ---- overtaking

@@ -27,4 +27,5 @@ uint64_t hd_clock_origin(int clock);          // the clock's ns at virtual time 
 bool hd_deadline(struct hd_deadline *d, int clock, const struct timespec *abs); // false: EINVAL
 uint64_t hd_after(uint64_t ns);               // the deadline of a wait that is to last so long
 void hd_timer(struct hd_thread *t, const struct hd_deadline *d); // sets the deadline of t's pending wait
+void hd_timed_out(struct hd_thread *t, uint64_t pc); // called after the event of a wait that its deadline ended
 #endif

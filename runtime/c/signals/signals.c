@@ -485,6 +485,7 @@ static int wait(const sigset_t *set, siginfo_t *info, const struct timespec *tim
   int err = t->wait.interrupted ? EINTR : !hd_signal_take(t, t->pend.aux, &s) ? EAGAIN : 0;
   if (err) {
     hd_commit(t, 0, err);
+    if (err == EAGAIN) hd_timed_out(t, pc);
     return -err;
   }
   hd_progress(t);

@@ -47,6 +47,7 @@ static long futex(uint32_t *p, int op, uint32_t val, const struct timespec *time
     hd_point(t);
     int err = t->wait.woken ? 0 : t->wait.interrupted ? EINTR : ETIMEDOUT;
     hd_commit(t, 0, err);
+    if (err == ETIMEDOUT) hd_timed_out(t, pc);
     if (err) { errno = err; return -1; }
     return 0;
   }

@@ -168,6 +168,7 @@ int hd_mutex_lock(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *u
   else r = take(m, t);
   hd_commit(t, 0, r);
   hd_update((uint64_t)m);
+  if (r == ETIMEDOUT) hd_timed_out(t, pc);
   return r;
 }
 

@@ -83,6 +83,7 @@ static int lock(void *p, uint64_t pc, uint16_t op, bool write, bool try, const s
   hd_commit(t, 0, r);
   hd_update((uint64_t)l);
   if (try && r && !own) hd_observe(t, pc, 1);
+  if (r == ETIMEDOUT) hd_timed_out(t, pc);
   return r;
 }
 

@@ -51,6 +51,7 @@ static int wait(void *p, uint64_t pc, uint16_t op, const struct hd_deadline *unt
     int err = op == HD_OP_SEM_TRYWAIT ? EAGAIN : t->wait.interrupted ? EINTR : ETIMEDOUT;
     hd_commit(t, 0, err);
     if (op == HD_OP_SEM_TRYWAIT) hd_observe(t, pc, 0);
+    if (err == ETIMEDOUT) hd_timed_out(t, pc);
     errno = err;
     return -1;
   }

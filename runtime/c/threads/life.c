@@ -252,6 +252,7 @@ int hd_thread_join(uintptr_t id, void **ret, uint64_t pc, const struct hd_deadli
     int r = try ? EBUSY : bad ? EINVAL : ETIMEDOUT;
     hd_commit(t, u->number, r);
     if (try) hd_observe(t, pc, 0);
+    if (r == ETIMEDOUT) hd_timed_out(t, pc);
     return r;
   }
   u->joined = true;

@@ -7,7 +7,7 @@ package runtime
 // enum
 const (
 	hdAbiVersion      = 23
-	hdPointsVersion   = 10
+	hdPointsVersion   = 11
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256
