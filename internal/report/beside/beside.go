@@ -370,6 +370,11 @@ func (x *comparer) waitsFor(th trace.ThreadID) *operation {
 
 // stopped returns the item of the failing execution with which a thread fails, or the last one before; -1 if it has none.
 func (x *comparer) stopped(th trace.ThreadID) int {
+	if f := x.a.View.Failure; f != nil && f.Thread == th && len(f.Sides) == 2 { // of a data race, the later access
+		if i, ok := x.a.at[f.Sides[1].Event]; ok {
+			return i
+		}
+	}
 	last := -1
 	for i := len(x.a.items) - 1; i >= 0; i-- {
 		e := x.a.event(i)
