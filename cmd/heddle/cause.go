@@ -14,7 +14,7 @@ func saveCause(tr *trace.Trace, file string, e *report.Explanation) {
 }
 
 // savedCause returns the explanation that the trace of a file has from before, with the execution that does not fail if its file is
-// still there. It returns nil if there is none, or if the program is another one by now.
+// still there. It returns nil if the trace has no explanation, or if the program is another one by now.
 func savedCause(tr *trace.Trace, file string) *engine.Cause {
 	if launch.Changed(tr) {
 		return nil

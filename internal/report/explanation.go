@@ -33,7 +33,7 @@ type Explanation struct {
 	// found.
 	Passing string `json:"passing,omitempty"`
 	// Schedule is that of the execution that does not fail, or else of any that was met and does not fail, as heddle replay --schedule
-	// follows it; empty if there is none, or if it is too long.
+	// follows it; empty if none was met, or if it is too long.
 	Schedule string `json:"schedule,omitempty"`
 	// Executions is how many were needed. Complete is false if the limit on them ended the work before
 	// every ordering was tried.
