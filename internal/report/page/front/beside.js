@@ -23,7 +23,7 @@ class Beside {
       el('main', {class: 'wide'},
         el('dl', {class: 'told'}, this.told(d)),
         el('table', {class: 'beside'},
-          el('colgroup', {}, ['number', '', 'mark', 'number', '', 'where'].map((c) => el('col', {class: c || null}))),
+          el('colgroup', {}, ['numbers', '', 'marks', 'numbers', '', 'places'].map((c) => el('col', {class: c || null}))),
           el('thead', {}, el('tr', {}, el('th', {scope: 'col', colspan: 2}, 'fails: ', d.failing.trace), el('td', {}), el('th', {scope: 'col', colspan: 2}, 'passes: ', d.passing.trace), el('th', {scope: 'col', class: 'where'}, 'at'))),
           this.body)));
     this.body.append(...d.rows.map((r) => this.row(r)));
@@ -56,7 +56,7 @@ class Beside {
     const away = (e) => r.waits ? `${r.passing.thread} waits` : e ? `${r.later ? '↓' : '↑'} ${number(e)}${r.differs ? `: ${e.text}` : ''}` : '';
     const mark = {failing: '<', passing: '>', value: '≠'}[r.kind] ?? '';
     const side = (e, name) => [el('td', {class: 'count'}, number(e)), el('td', {class: e ? name : `${name} away`}, e ? text(e) : away(r.there))];
-    return el('tr', {class: r.kind}, side(r.failing, 'left'), el('td', {class: 'mark'}, mark), side(r.passing, 'right'), el('td', {class: 'where'}, (r.failing ?? r.passing).where ?? ''));
+    return el('tr', {class: r.kind}, side(r.failing, 'left'), el('td', {class: 'sign'}, mark), side(r.passing, 'right'), el('td', {class: 'where'}, (r.failing ?? r.passing).where ?? ''));
   }
 
   // fold is a row that its own rows replace.
