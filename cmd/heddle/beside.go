@@ -154,7 +154,7 @@ func (c *compareCommand) findPassing(ctx context.Context, t target.Target, p *pa
 		}
 		p.cause.Met = met // nil where that does not pass any more
 	}
-	known := p.cause != nil && (p.cause.Met != nil || len(p.cause.Orders) == 0)
+	known := p.cause != nil && (p.cause.Met != nil || len(p.cause.Orders) == 0 && p.cause.Passed == 0)
 	if !known && p.failing.Ending.Kind != trace.Race { // a race has no ordering that decides
 		runs := 0
 		if c.Runs != nil {

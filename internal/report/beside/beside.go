@@ -31,7 +31,7 @@ type Execution struct {
 type Comparison struct {
 	// Why is the sentence that every output has of the failing execution; empty if nothing was explained.
 	Why string `json:"why,omitempty"`
-	// Turned: in Passing, the ordering that Why states is the other way round. Otherwise it is the nearest execution that was found.
+	// Turned: in Passing, the ordering that Why states is the other way round. Otherwise it is one near the failing one.
 	Turned  bool  `json:"turned"`
 	Failing Ended `json:"failing"`
 	Passing Ended `json:"passing"`

@@ -26,7 +26,7 @@ func (c *Comparison) Print(w io.Writer, width int) {
 	fmt.Fprintf(w, "fails:   %s: %s\n", c.Failing.Trace, wording.Line(c.Failing.Ending))
 	nearest := ""
 	if !c.Turned {
-		nearest = " (the nearest execution found that does not fail; the ordering that decides is not known)"
+		nearest = " (an execution near it; the ordering that decides is not known)"
 	}
 	fmt.Fprintf(w, "passes:  %s: %s%s\n", c.Passing.Trace, wording.Line(c.Passing.Ending), nearest)
 	fmt.Fprintf(w, "order:   %s\n", c.orderText())
