@@ -31,6 +31,7 @@ var layers = [][]string{
 	{"internal/analysis/race", "internal/analysis/atomicity", "internal/analysis/causal", "internal/analysis/reversible"},
 	{"internal/finding", "internal/observe", "internal/oracle", "internal/pattern", "internal/rapid"},
 	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},
+	{"internal/report/beside"},
 	{"internal/report/github", "internal/report/graphviz", "internal/report/junit", "internal/report/markdown", "internal/report/mermaid", "internal/report/page", "internal/report/perfetto", "internal/report/quickfix", "internal/report/sarif", "internal/report/shiviz", "internal/report/term", "internal/simplify/stmt"},
 	{"internal/simplify/bintrcred", "internal/simplify/proof", "internal/report/interactive"},
 	{"internal/simplify/staticbench", "internal/experiment"},

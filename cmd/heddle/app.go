@@ -62,7 +62,7 @@ type commandLine struct {
 	View      viewCommand      `cmd:"" help:"Step through a trace on the terminal."`
 	Check     checkCommands    `cmd:"" help:"Check a derivation, or whether an execution is deterministic."`
 	Sanitize  sanitizeCommand  `cmd:"" help:"Write a trace in a form that does not depend on the schedule or on addresses."`
-	Compare   compareCommand   `cmd:"" help:"Compare an execution with a golden one: where it deviates, and how far that spreads."`
+	Compare   compareCommand   `cmd:"" help:"Show a failing execution beside one that passes, or where one execution deviates from another."`
 	Inject    injectCommand    `cmd:"" help:"Inject faults into executions, and compare them with one without."`
 	Convert   convertCommand   `cmd:"" help:"Turn a trace into another format."`
 	DAP       dapCommand       `cmd:"" name:"dap" help:"Step through a trace in an editor (Debug Adapter Protocol)."`

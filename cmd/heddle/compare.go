@@ -9,17 +9,23 @@ import (
 	"github.com/heddle-dev/heddle/internal/report/page"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/tracefile"
+	"github.com/heddle-dev/heddle/internal/usage"
 )
 
 type compareCommand struct {
-	HTML string `name:"html" placeholder:"FILE" help:"Also write a page to FILE, which a browser shows without a network: where the deviation began, and how it spread."`
+	HTML string `name:"html" placeholder:"FILE" help:"Also write a page to FILE, which a browser shows without a network: of one trace, both executions side by side; of two, where the deviation began, and how it spread."`
+	besideFlags
 
-	Golden string `arg:"" predictor:"trace" help:"The trace of a good execution, sanitised or not."`
-	Other  string `arg:"" predictor:"trace" help:"The trace to compare with it, sanitised or not."`
+	Golden string `arg:"" predictor:"trace" help:"The trace of a failure; with a second one, the trace of a good execution, sanitised or not."`
+	Other  string `arg:"" optional:"" predictor:"trace" help:"The trace to compare with it, sanitised or not."`
 }
 
 func (c *compareCommand) Help() string {
-	return `Compares the traces thread by thread and event by event, in the names that heddle sanitize gives.
+	return `With the trace of a failure alone, makes the nearest execution that does not fail, or takes the one that heddle find or heddle
+explain kept, and shows both side by side: where their orders differ first, which value differs because of that, and what the
+failing operation does in the other one. Ends with 0, and with 3 if no execution passes.
+
+With two traces, compares them thread by thread and event by event, in the names that heddle sanitize gives.
 The deviation is none; data, if an instruction had another value; address, if it accessed another
 place; or control, if another instruction was executed. After a control deviation, the comparison
 goes on where the thread does the same again. The outcome is benign (the same ending and output), silent
@@ -28,6 +34,12 @@ line within the function, and variables. Ends with 1 if the executions deviate.`
 }
 
 func (c *compareCommand) Run(a *app) error {
+	if c.Other == "" {
+		return c.beside(a)
+	}
+	if c.besideFlags.given() {
+		return usage.Errorf("--all, --output, --runs, --time, --watchdog, --isolation and --threads are for one trace, whose program is executed: leave them out")
+	}
 	if c.HTML != "" {
 		for _, input := range []string{c.Golden, c.Other} {
 			if err := checkPage(c.HTML, input); err != nil {

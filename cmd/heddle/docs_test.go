@@ -16,6 +16,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/report/beside"
 	"github.com/heddle-dev/heddle/internal/result"
 )
 
@@ -332,7 +333,10 @@ func TestJSONIsDocumented(t *testing.T) {
 			One     result.Injection  `json:"trace"`
 			Several result.Injections `json:"campaign"`
 		}{},
-		"compare": result.Deviations{},
+		"compare": struct {
+			Two result.Deviations `json:"threads"`
+			One beside.Comparison `json:"rows"`
+		}{},
 		"convert": convertJSON{},
 		"bench":   benchJSON{},
 		"show":    report.View{},

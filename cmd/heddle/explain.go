@@ -7,7 +7,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/heddle-dev/heddle/internal/engine"
-	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/page"
 	"github.com/heddle-dev/heddle/internal/tracefile"
@@ -102,34 +101,19 @@ func (c *explainCommand) Run(a *app) error {
 	return c.finish(a, tr, cause)
 }
 
-// saveCause saves the explanation of a trace in its file.
-func saveCause(tr *trace.Trace, file string, e *report.Explanation) {
-	tracefile.SaveCause(file, tr, e, currentVersion().Version)
-}
-
-// saved returns the explanation that the trace has from before, with the execution that does not fail if that is still there; nil if
-// the executions are to be made again.
+// saved returns the explanation that the trace has from before; nil if the executions are to be made again.
 func (c *explainCommand) saved(tr *trace.Trace) *engine.Cause {
-	if c.Again || launch.Changed(tr) {
+	if c.Again {
 		return nil
 	}
-	e := tracefile.SavedCause(c.Trace, tr, currentVersion().Version)
-	if e == nil || c.HTML != "" && !e.Numbered() {
+	e := savedCause(tr, c.Trace)
+	switch {
+	case e == nil, c.HTML != "" && !e.Numbered():
 		return nil
+	case e.PassingTrace == nil && c.Output != "" && len(e.Orders) > 0:
+		return nil // it is asked for
 	}
-	out := &engine.Cause{Explanation: *e}
-	if e.Passing != "" {
-		if passing, err := tracefile.Read(e.Passing); err == nil && !passing.Ending.Kind.Failed() && e.PassesIn(len(passing.Events)) {
-			out.PassingTrace = passing
-		}
-	}
-	if out.PassingTrace == nil {
-		out.Passing = ""
-		if c.Output != "" && len(e.Orders) > 0 {
-			return nil // it is asked for
-		}
-	}
-	return out
+	return e
 }
 
 // finish writes the page and prints the explanation.

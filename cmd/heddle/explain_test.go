@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/report/beside"
 	"github.com/heddle-dev/heddle/internal/result"
 )
 
@@ -86,6 +87,11 @@ func TestExplain(t *testing.T) {
 				out, _ = heddleCommand(t, work, nil, "replay", "--json", why.Passing).Output()
 				if err := json.Unmarshal(out, &again); err != nil || !again.Same || again.Finding != nil {
 					t.Errorf("the execution that is to pass: %s", out)
+				}
+				var compared beside.Comparison
+				out, err = heddleCommand(t, work, nil, "compare", "--json", name).Output()
+				if jerr := json.Unmarshal(out, &compared); jerr != nil || !compared.Turned || compared.Executions != 2 || filepath.Base(compared.Passing.Trace) != filepath.Base(why.Passing) || compared.Order.Failing == nil && compared.Order.Passing == nil && compared.Value == nil {
+					t.Errorf("the execution beside it: %v: %s", err, out)
 				}
 				if _, err := os.Stat(filepath.Join(work, filepath.Base(why.Passing))); err != nil || !strings.HasSuffix(why.Passing, ".pass.hdl") {
 					t.Errorf("%s: %v", why.Passing, err)

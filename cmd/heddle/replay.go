@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,8 @@ type replayCommand struct {
 	At         *int         `placeholder:"N" help:"With --gdb: run until event N has been done, as heddle show numbers them. With --dlv: stop before it."`
 	Schedule   string       `placeholder:"STRING" help:"Follow this schedule, as heddle show --schedule prints it, in place of a trace's (- to read it from standard input). The program is named after --, or a trace names it."`
 	RaceReport bool         `help:"Build the Go program with Go's own race detector, which needs a C compiler, follow the schedule there and print its reports of data races."`
+	Values     bool         `help:"With --output: also record every access with the value read or written, as heddle compare and heddle sanitize need it."`
+	Output     string       `short:"o" placeholder:"FILE" help:"Also write the repeated execution to FILE, with --changed the one that followed the schedule."`
 	racesFlag
 	expectFlag
 	outputFlags
@@ -61,7 +64,10 @@ build of the program and the same arguments and input:
   heddle replay --schedule hds1.p5.KLUv_… -- ./prog arguments
 
 Ends with 1 if it leads to a failure, 0 if it does not, and 3 with the first step that the program does
-not follow.`
+not follow.
+
+With --values --output, keeps the execution with every value: heddle compare takes two such traces, of a trace, a schedule or a
+changed program.`
 }
 
 type replayJSON struct {
@@ -113,6 +119,10 @@ func (c *replayCommand) Run(a *app) error {
 		return usage.Errorf("--times must be at least 1")
 	case (c.Dlv || c.Gdb != "") && (c.Changed || a.JSON):
 		return usage.Errorf("--dlv and --gdb replay the exact schedule interactively: they cannot be combined with --changed or --json")
+	case c.Values && c.Output == "":
+		return usage.Errorf("--values goes with --output, which names the file for the execution")
+	case c.Output != "" && (c.Dlv || c.Gdb != "" || c.RaceReport):
+		return usage.Errorf("--output keeps an execution on heddle's scheduler: it cannot be combined with --dlv, --gdb or --race-report")
 	case c.At != nil && !c.Dlv && c.Gdb == "":
 		return usage.Errorf("--at goes with --gdb or --dlv")
 	case c.Schedule == "" && len(c.Args) > 0:
@@ -125,6 +135,11 @@ func (c *replayCommand) Run(a *app) error {
 		return usage.Errorf("--schedule and --stdin cannot both be read from standard input")
 	case c.RaceReport && (c.Changed || c.Dlv || c.Gdb != "" || c.times(1) > 1):
 		return usage.Errorf("--race-report follows the schedule exactly, and once: it cannot be combined with --changed, --dlv, --gdb or --times")
+	}
+	if c.Output != "" && c.Schedule == "" {
+		if err := tracefile.NotInput(c.Output, c.Trace); err != nil {
+			return err
+		}
 	}
 	l := a.launcher()
 	if c.Schedule == "" && filepath.Ext(c.Trace) == launch.ControlExt {
@@ -171,6 +186,9 @@ func (c *replayCommand) Run(a *app) error {
 		p.line(fmt.Sprintf("replay: %d of %d identical", done, c.times(1)))
 	}
 	p.done()
+	if err == nil {
+		err = c.keep(ctx, a, t, again)
+	}
 	// Interrupted, or at the time limit, it says what it has so far.
 	interrupted := done > 0 && err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err())
 	if interrupted {
@@ -238,6 +256,24 @@ func (c *replayCommand) Run(a *app) error {
 		return errors.New("the recorded execution did not end: whether it fails is not known")
 	}
 	return nil
+}
+
+// keep writes an execution of the program to --output, if that is given.
+func (c *replayCommand) keep(ctx context.Context, a *app, t target.Target, tr *trace.Trace) error {
+	if c.Output == "" {
+		return nil
+	}
+	files, err := a.traceWriter(c.Output, "")
+	if err == nil && c.Values {
+		tr, err = engine.WithValues(ctx, t, tr)
+	}
+	if err == nil {
+		_, err = files.Keep(tr, "")
+	}
+	if err == nil && !a.JSON {
+		fmt.Fprintf(a.stdout, "trace: %s\n", c.Output)
+	}
+	return err
 }
 
 // start makes the program ready, and returns the execution that is to be repeated.
@@ -313,6 +349,9 @@ func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
 	}
 	defer cancel()
 	met, changed, err := launch.Follow(ctx, t, tr)
+	if err == nil {
+		err = c.keep(ctx, a, t, met)
+	}
 	if err != nil {
 		return c.overtime(ctx, a, t, err)
 	}
@@ -440,8 +479,8 @@ type controlJSON struct {
 
 // control repeats what a control record says, on the backend live.
 func (c *replayCommand) control(a *app, l *launch.Launcher) error {
-	if c.Changed || c.Dlv || c.Gdb != "" || c.RaceReport {
-		return usage.Errorf("%s is a control record: its executions are not exact, so --changed, --dlv, --gdb and --race-report need a trace", c.Trace)
+	if c.Changed || c.Dlv || c.Gdb != "" || c.RaceReport || c.Output != "" {
+		return usage.Errorf("%s is a control record: its executions are not exact, so --changed, --dlv, --gdb, --output and --race-report need a trace", c.Trace)
 	}
 	record, err := launch.ReadControl(c.Trace)
 	if err != nil {

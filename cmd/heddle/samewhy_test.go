@@ -88,6 +88,8 @@ func sameWhy(t *testing.T, dir, command string, flags, what []string) {
 	}
 	outputs["show"], outputs["replay"], outputs["replay --json"] = run("show", file), run("replay", file), run("replay", "--json", file)
 	outputs["explain --json"] = run("explain", "--json", file)
+	outputs["compare"], outputs["compare --json"] = run("compare", file), run("compare", "--json", "--html", "compare.html", file)
+	outputs["compare --html"] = read("compare.html")
 	run("show", "--html", "show.html", file)
 	run("explain", "--html", "explain.html", file)
 	outputs["show --html"], outputs["explain --html"] = read("show.html"), read("explain.html")

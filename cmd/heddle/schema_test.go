@@ -21,6 +21,7 @@ import (
 
 	"github.com/heddle-dev/heddle"
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/report/beside"
 	"github.com/heddle-dev/heddle/internal/result"
 )
 
@@ -44,7 +45,7 @@ var printedJSON = map[string][]any{
 	"inject":            {result.Injections{}, result.Injection{}},
 	"explain":           {report.Explanation{}, triedJSON{}},
 	"sanitize":          {sanitizeJSON{}},
-	"compare":           {result.Deviations{}},
+	"compare":           {result.Deviations{}, beside.Comparison{}},
 	"convert":           {convertJSON{}},
 	"bench static":      {benchJSON{}},
 	"show":              {report.View{}, scheduleJSON{}},

@@ -50,6 +50,7 @@ var navigation = []Topic{
 	}},
 	{"Understanding a failure", []Link{
 		{"docs/explain.md", "Why it fails"},
+		{"docs/compare.md", "A good run beside the bad one"},
 		{"docs/pages.md", "A page to pass on"},
 		{"docs/view.md", "In the terminal"},
 		{"docs/debugger.md", "In the debugger"},

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -18,7 +20,12 @@ type Cause struct {
 	// PassingTrace is the nearest execution that does not fail; nil if none was found. Explanation.Passing is for the caller to set, who
 	// gives it a name.
 	PassingTrace *trace.Trace
+	// Met is PassingTrace, or else an execution that does not fail, though no ordering is named; nil if none was met.
+	Met *trace.Trace
 }
+
+// mostScheduled bounds the events of an execution whose schedule an explanation has: that is part of the explained trace.
+const mostScheduled = 100_000
 
 // FindCause executes the program of a failing trace to say why it fails. Every command that explains a failure calls it, so
 // that all say the same of a trace; where the limits end the work (Explanation.Cut), more of them may show another ordering.
@@ -33,5 +40,9 @@ func FindCause(ctx context.Context, t target.Target, recorded *trace.Trace, opts
 	e := &report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete, Cut: found.Cut, Reason: found.Reason, Passed: found.Passed}
 	opts.Names.Explain(found.Base, found.Passing, e)
 	e.Number(found.Base, recorded)
-	return &Cause{Explanation: *e.InTrace(), Base: found.Base, InBase: e, PassingTrace: found.Passing}, nil
+	met := cmp.Or(found.Passing, found.Met)
+	if met != nil && len(met.Events) <= mostScheduled {
+		e.Schedule = schedule.FormatTrace(met)
+	}
+	return &Cause{Explanation: *e.InTrace(), Base: found.Base, InBase: e, PassingTrace: found.Passing, Met: met}, nil
 }

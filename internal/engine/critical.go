@@ -50,6 +50,8 @@ type Critical struct {
 	Base    *trace.Trace
 	Orders  []report.Order
 	Passing *trace.Trace // the execution that turns the first of Orders and does not fail; nil for none
+	// Met is the first execution that did not fail; nil for none.
+	Met *trace.Trace
 	// Executions were made. Complete is false if their limit ended the search, or another bound left orderings out.
 	Executions int
 	Complete   bool
@@ -88,7 +90,9 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 	if opts.Names != nil {
 		setting.Origin = opts.Names.Origin
 	}
-	x := &explainer{Experiment: experiment.New(setting), names: opts.Names, passes: opts.Passes}
+	x := &explainer{names: opts.Names, passes: opts.Passes}
+	setting.Run = x.meeting(setting.Run)
+	x.Experiment = experiment.New(setting)
 	if err := x.repeat(ctx, t, recorded); err != nil {
 		return nil, err
 	}
@@ -99,6 +103,17 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 		return nil, err
 	}
 	return &x.critical, nil
+}
+
+// meeting is an executor that keeps the first execution which passes.
+func (x *explainer) meeting(run schedule.Executor) schedule.Executor {
+	return func(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
+		o, err := run(ctx, p)
+		if err == nil && x.critical.Met == nil && o.Trace != nil && o.Ending.Kind == trace.Clean {
+			x.critical.Met = o.Trace
+		}
+		return o, err
+	}
 }
 
 // explain looks for critical orders until one is confirmed: first among what the program's own code does, then among the rest. Where turning

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/finding"
@@ -20,6 +21,8 @@ type Neighbours struct {
 	Different  int
 	Complete   bool         // no neighbour was left out because of the limit
 	Failing    *trace.Trace // the first that failed; nil for none
+
+	met *trace.Trace // the execution that ended the search; nil for none
 }
 
 // neighbourShift is by how many events a context switch is moved, in either direction.
@@ -30,6 +33,16 @@ const neighbourShift = 3
 // accesses to memory that threads share are scheduling points. First come the pairs of dependent events, the last
 // of the execution first, and then the context switches.
 func RunNeighbours(ctx context.Context, t target.Target, recorded, of *trace.Trace, limit int, locate finding.Locate) (*Neighbours, error) {
+	n, err := neighbours(ctx, t, recorded, of, limit, locate, experiment.Same, experiment.Other)
+	if n != nil && n.met != nil {
+		n.Failing = n.met
+		n.Failing.Header.Strategy = "neighbour of the recorded schedule"
+	}
+	return n, err
+}
+
+// neighbours is RunNeighbours until an execution has one of the verdicts.
+func neighbours(ctx context.Context, t target.Target, recorded, of *trace.Trace, limit int, locate finding.Locate, until ...experiment.Verdict) (*Neighbours, error) {
 	v := verdictOf(recorded, nil, nil)
 	v.anyEnding = true
 	v.where, v.locate = func(s trace.Site, calls []trace.Site) string { return caller(locate, nil, t.Modules(), s, calls) }, locate
@@ -54,14 +67,13 @@ func RunNeighbours(ctx context.Context, t target.Target, recorded, of *trace.Tra
 			return false, err
 		}
 		seen[r.Signature] = true
-		switch r.Verdict {
-		case experiment.Unknown:
+		if r.Verdict == experiment.Unknown {
 			out.Complete = false
-		case experiment.Same, experiment.Other:
-			out.Failing = r.Trace
-			out.Failing.Header.Strategy = "neighbour of the recorded schedule"
 		}
-		return out.Failing == nil, nil
+		if slices.Contains(until, r.Verdict) {
+			out.met = r.Trace
+		}
+		return out.met == nil, nil
 	}
 	r, err := x.Expose(ctx)
 	if err != nil {

@@ -26,7 +26,7 @@ func TestContained(t *testing.T) {
 		{ev(1, 2, 3), ev(1, 4), []int{-1, -1, -1}},
 		{ev(1, 2), ev(), []int{-1, -1}},
 	} {
-		if got := contained(c.all, c.some); !slices.Equal(got, c.want) {
+		if got := Contained(c.all, c.some); !slices.Equal(got, c.want) {
 			t.Errorf("%v, want %v", got, c.want)
 		}
 	}

@@ -32,6 +32,9 @@ type Explanation struct {
 	// Passing is the name of the trace of the nearest execution that does not fail; empty if none was
 	// found.
 	Passing string `json:"passing,omitempty"`
+	// Schedule is that of the execution that does not fail, or else of any that was met and does not fail, as heddle replay --schedule
+	// follows it; empty if none was met, or if it is too long.
+	Schedule string `json:"schedule,omitempty"`
 	// Executions is how many were needed. Complete is false if the limit on them ended the work before
 	// every ordering was tried.
 	Executions int  `json:"executions"`
@@ -104,7 +107,7 @@ func (o *Order) Doubtful() bool { return o.Failed > 0 }
 // Number sets the numbers that the events of an explanation of t have in the trace that is explained, which has the same
 // execution with fewer events.
 func (e *Explanation) Number(t, explained *trace.Trace) {
-	numbers := contained(t, explained)
+	numbers := Contained(t, explained)
 	number := func(event int, passing bool) *int {
 		if passing || event < 0 || event >= len(numbers) || numbers[event] < 0 {
 			return nil
@@ -119,9 +122,9 @@ func (e *Explanation) Number(t, explained *trace.Trace) {
 	}
 }
 
-// contained returns the number that each event of all has in some, a part of its events in the same order; -1 if it
+// Contained returns the number that each event of all has in some, a part of its events in the same order; -1 if it
 // has none, or if equal events of one thread leave open which it is.
-func contained(all, some *trace.Trace) []int {
+func Contained(all, some *trace.Trace) []int {
 	// Objects of Go programs get other numbers when other goroutines ran before, so they do not count.
 	same := func(a, b *trace.Event) bool {
 		return a.Thread == b.Thread && a.Op == b.Op && a.Site == b.Site

@@ -375,10 +375,11 @@ func (p *phrase) fail(e *trace.Event) {
 	}
 }
 
-// access adds the value of a memory access if the trace has it. Accesses that were not scheduling
-// points are recorded without a value.
+// access adds the value of a memory access if the trace has it. Accesses of C programs that were not scheduling points are recorded
+// without a value unless all are recorded with theirs.
 func (p *phrase) access(b *builder, e *trace.Event, sep string, name symbol.Name) {
-	known := e.Flags&trace.FlagValue != 0 || b.values && (e.Value != 0 || e.Flags&trace.FlagNoDecision == 0)
+	all := b.tr.Header.Values && b.tr.Header.Target == "c" && (e.Op == trace.OpRead || e.Op == trace.OpWrite)
+	known := e.Flags&trace.FlagValue != 0 || b.values && (e.Value != 0 || e.Flags&trace.FlagNoDecision == 0 || all)
 	switch {
 	case e.Result == -1: // it did not happen: the execution ended there
 	case b.tr.Header.Target == "go" && isMap(name.Base): // its first bytes are the runtime's

@@ -61,6 +61,12 @@ var compareScript string
 //go:embed built/compare.css
 var compareStyle string
 
+//go:embed built/beside.js
+var besideScript string
+
+//go:embed built/beside.css
+var besideStyle string
+
 //go:embed front/page.html
 var skeleton string
 
@@ -111,6 +117,12 @@ type Comparison struct {
 // thread over time. The error is the writer's.
 func RenderComparison(w io.Writer, c Comparison) error {
 	return write(w, c.Golden+" and "+c.Other, compareStyle, compareScript, c)
+}
+
+// RenderBeside writes the page of a failing execution beside one that passes. comparison is a beside.Comparison, as docs/json.md
+// describes its JSON, whose folds have their rows. The error is the writer's.
+func RenderBeside(w io.Writer, title string, comparison any) error {
+	return write(w, title, besideStyle, besideScript, comparison)
 }
 
 // write writes a page. Strings of the program occur only in its JSON, escaped by encoding/json, which the script enters as

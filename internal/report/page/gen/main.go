@@ -15,7 +15,7 @@ func main() {
 		out = os.Args[1]
 	}
 	r := api.Build(api.BuildOptions{
-		EntryPoints:       []string{"front/page.js", "front/page.css", "front/compare.js", "front/compare.css"},
+		EntryPoints:       []string{"front/page.js", "front/page.css", "front/compare.js", "front/compare.css", "front/beside.js", "front/beside.css"},
 		Outdir:            out,
 		Bundle:            true,
 		Write:             true,
