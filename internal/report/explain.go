@@ -91,8 +91,8 @@ func (x *explaining) explainOrder(e *Explanation) {
 	}
 	turned += " the other way round it does not fail"
 	if m.Begun > 0 {
-		x.add("%s %s comes after the beginning of %s, and before its end.", fails, x.Event(o.First), x.Event(m.Begun))
-		turned = "If it comes after the end it does not fail"
+		x.add("%s %s comes after the beginning of %s, and before its end.", fails, x.Event(m.During), x.Event(m.Begun))
+		turned = "With one after the other it does not fail"
 	} else {
 		x.add("%s %s comes before %s.", fails, x.Event(o.First), x.second(o))
 		if o.Failed > 0 {
@@ -123,7 +123,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 
 	steps := slices.Concat([]int{o.First}, m.Triple, section, m.More)
 	if m.Begun > 0 {
-		steps = append(steps, m.Begun)
+		steps = append(steps, m.Begun, m.During)
 	}
 	if o.Second >= 0 && !o.Waiting {
 		steps = append(steps, o.Second)
