@@ -212,15 +212,14 @@ func (x *explainer) keeps(v *experiment.Result, o *suspect, first int) bool {
 // one that concerns an object of the ordering.
 func (x *explainer) turnsAnother(v *experiment.Result, o *suspect) bool {
 	objects := map[trace.Object]bool{}
-	add := func(ev *trace.Event) { objects[ev.Object], objects[ops.Acquires(ev)] = true, true }
-	add(&x.Base.Events[o.First])
+	add := func(e int) { objects[x.Base.Events[e].Object], objects[ops.AcquiresAt(x.Base, e)] = true, true }
+	add(o.First)
 	if o.Second >= 0 {
-		add(&x.Base.Events[o.Second])
+		add(o.Second)
 	}
 	delete(objects, 0)
 	concerns := func(e int) bool {
-		ev := &x.Base.Events[e]
-		return objects[ev.Object] || objects[ops.Acquires(ev)]
+		return objects[x.Base.Events[e].Object] || objects[ops.AcquiresAt(x.Base, e)]
 	}
 	for k := range x.pairs {
 		p := &x.pairs[k]

@@ -60,7 +60,7 @@ func sharedSites(t *trace.Trace, origin func(event int) report.Origin) (sites []
 // Dependent returns the pairs to turn, the nearest to the failure first, and whether these are all.
 func Dependent(t *trace.Trace) (out [][2]int, complete bool) {
 	all := Conflicts(t, func(ev *trace.Event) bool {
-		return ev.Flags&trace.FlagNoDecision == 0 && ops.Of(ev.Op).Of != ops.Thread && ops.Of(ev.Op).Of != ops.Execution
+		return ev.Flags&trace.FlagNoDecision == 0 && ops.Of(ev.Op).Of != ops.Execution && (ops.Of(ev.Op).Of != ops.Thread || ev.Op == trace.OpResume)
 	})
 	seen := places{}
 	all = append(all, lifted(t, all)...)
@@ -95,10 +95,10 @@ func lifted(t *trace.Trace, pairs [][2]int) (out [][2]int) {
 	now := map[trace.ThreadID][]held{}
 	for i := range t.Events {
 		ev := &t.Events[i]
-		if lock := ops.Releases(ev); lock != 0 {
+		if lock := ops.ReleasesAt(t, i); lock != 0 {
 			now[ev.Thread] = slices.DeleteFunc(now[ev.Thread], func(h held) bool { return h.lock == lock })
 		}
-		if lock := ops.Acquires(ev); lock != 0 && ops.Of(ev.Op).Done(ev) && ev.Flags&trace.FlagNoDecision == 0 {
+		if lock := ops.AcquiresAt(t, i); lock != 0 && ops.Of(ev.Op).Done(ev) && ev.Flags&trace.FlagNoDecision == 0 {
 			now[ev.Thread] = append(now[ev.Thread], held{lock, i})
 		}
 		if _, ok := wanted[i]; ok && ev.Op.IsAccess() {
@@ -253,7 +253,7 @@ func extents(t *trace.Trace, n int, at func(int) int) (out [][2]int) {
 		e := at(i)
 		ev := &t.Events[e]
 		object, kind := ev.Object, ops.Of(ev.Op)
-		if lock := ops.Acquires(ev); lock != 0 {
+		if lock := ops.AcquiresAt(t, e); lock != 0 {
 			object = lock
 		} else if kind.Of != ops.Memory {
 			continue
@@ -348,11 +348,11 @@ func Conflicts(t *trace.Trace, counts func(*trace.Event) bool) (out [][2]int) {
 			continue
 		}
 		changes, object, does := true, ev.Object, ops.Does(ev.Op)
-		if lock := ops.Acquires(ev); lock != 0 && lock != object { // a wait on a condition that returns
+		if lock := ops.AcquiresAt(t, i); lock != 0 && lock != object { // a wait on a condition that returns
 			object, does = lock, ops.Acquire
 		}
 		switch does {
-		case ops.None, ops.Announce, ops.Resume, ops.Leave, ops.Depart, ops.Release, ops.ReleaseShared, ops.Allocate:
+		case ops.None, ops.Announce, ops.Resume, ops.Continue, ops.Leave, ops.Depart, ops.Release, ops.ReleaseShared, ops.Allocate:
 			continue // an acquisition stands for its critical section
 		case ops.Read, ops.AtomicRead, ops.Inspect:
 			changes = false

@@ -1,11 +1,5 @@
 package pattern
 
-import (
-	"slices"
-
-	"github.com/heddle-dev/heddle/trace"
-)
-
 // MapAccess are two accesses to a map of Go at the same time, which its runtime reports.
 const MapAccess = "concurrent map accesses"
 
@@ -32,25 +26,15 @@ func (x *Execution) overlap() (begun, during int) {
 		return 0, 0
 	}
 	first, end := x.event(o.First), &x.Passing.Events[o.InPassing]
-	other := x.lastOf(end.Thread)
+	other := x.last(end.Thread)
 	if other < 0 || !isAccess(first) || x.event(other).Op != end.Op || x.event(other).Site != end.Site || x.event(other).Object != first.Object {
 		return 0, 0
 	}
 	switch {
 	case other < o.First:
 		return other, o.First
-	case x.lastOf(first.Thread) == o.First:
+	case x.last(first.Thread) == o.First:
 		return o.First, other
 	}
 	return 0, 0
-}
-
-// lastOf returns the last event of a thread, -1 for none.
-func (x *Execution) lastOf(th trace.ThreadID) int {
-	for i, ev := range slices.Backward(x.Trace.Events) {
-		if ev.Thread == th {
-			return i
-		}
-	}
-	return -1
 }

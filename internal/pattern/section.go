@@ -12,7 +12,7 @@ import (
 // release, and its events on conditions.
 func section(t *trace.Trace, at int) (accesses, conditions []int) {
 	bound := &t.Events[at]
-	lock := cmp.Or(ops.Acquires(bound), bound.Object)
+	lock := cmp.Or(ops.AcquiresAt(t, at), bound.Object)
 	from, step := at+1, 1
 	if does := ops.Does(bound.Op); does == ops.Release || does == ops.ReleaseShared {
 		from, step = at-1, -1
@@ -34,7 +34,7 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 			accesses = append(accesses, i)
 		case s.Of == ops.Condition:
 			conditions = append(conditions, i)
-			if s.Does == ops.Wait && trace.Object(ev.Aux) == lock {
+			if ops.ReleasesAt(t, i) == lock {
 				return accesses, conditions // it releases the lock
 			}
 		}
@@ -44,15 +44,15 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 
 // SameLock reports whether two events acquire the same lock.
 func (x *Execution) SameLock(first, second int) bool {
-	lock := ops.Acquires(x.event(first))
-	return lock != 0 && lock == ops.Acquires(x.event(second))
+	lock := ops.AcquiresAt(x.Trace, first)
+	return lock != 0 && lock == ops.AcquiresAt(x.Trace, second)
 }
 
 // Guarded returns the accesses to memory for which two acquisitions of one lock stand: of their critical sections, the last of the
 // first and the first of the second that conflict. later is the second one's event if it is of the execution that does not fail,
 // otherwise -1. If the second thread waits, events has the last access of the first section to memory that other threads access.
 func (x *Execution) Guarded(o *Order) (events []int, later int) {
-	if ops.Acquires(x.event(o.First)) == 0 {
+	if ops.AcquiresAt(x.Trace, o.First) == 0 {
 		return nil, -1
 	}
 	first, _ := section(x.Trace, o.First)

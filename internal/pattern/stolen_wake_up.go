@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/ops"
-	"github.com/heddle-dev/heddle/trace"
 )
 
 // StolenWakeUp is a wake-up of which a thread other than the woken one has the benefit.
@@ -17,7 +16,7 @@ var stolenWakeUp = &Pattern{
 	misuse: true,
 	find: func(x *Execution) *Match {
 		first, second, ok := x.pair()
-		if !ok || ops.Of(second.Op).Blocks != ops.UntilReacquired || ops.Does(first.Op) != ops.Acquire {
+		if !ok || ops.Does(first.Op) != ops.Acquire || ops.Does(second.Op) == ops.Acquire || !x.SameLock(x.Order.First, x.Order.Second) {
 			return nil
 		}
 		wake := x.wakes(x.Order.First, x.Order.Second)
@@ -50,8 +49,12 @@ func (x *Execution) wakes(first, second int) int {
 		switch {
 		case does == ops.Wait && ev.Thread == back.Thread:
 			return -1
-		case does == ops.WakeAll, does == ops.WakeOne && ops.Of(ev.Op).Value == ops.ThreadPlusOne && trace.ThreadID(ev.Value)-1 == back.Thread:
+		case does == ops.WakeAll:
 			return i
+		case does == ops.WakeOne:
+			if th, ok := x.woken(i); ok && th == back.Thread {
+				return i
+			}
 		}
 	}
 	return -1
