@@ -89,7 +89,7 @@ func (s *search) explain(ctx context.Context) {
 	}
 	why := &cause.Explanation
 	if why.Cut {
-		f.Why = &report.Explanation{Executions: why.Executions, Cut: true, Reason: report.OutOfTime}
+		f.Why = &report.Explanation{Executions: why.Executions, Cut: true, Reason: why.Reason}
 		return
 	}
 	if why.Line != "" {

@@ -186,6 +186,8 @@ func (x *explainer) conclude(ctx context.Context) error {
 		return err
 	}
 	c.Base, c.Executions, c.Complete = x.Base, x.Executions(), x.Complete() && !x.omitted
-	c.Cut = !x.Complete() && len(x.confirmed) == 0 // what is confirmed stays the headline
+	if c.Cut = !x.Complete() && len(x.confirmed) == 0; c.Cut { // what is confirmed stays the headline
+		c.Reason = x.limit()
+	}
 	return nil
 }
