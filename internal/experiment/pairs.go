@@ -284,15 +284,16 @@ func extents(t *trace.Trace, n int, at func(int) int) (out [][2]int) {
 }
 
 // Selects returns pairs of a select with what other threads do with channels, since its event does not say which channels it waits
-// for: each thread's last operation on a channel before it, what follows it up to the next select, and the first operation of a
-// thread that has used no channel so far, such as one that cancels a context.
+// for: each thread's last operation on a channel before it, and the last close, what follows it up to the next select, and the first
+// operation of a thread that has used no channel so far, such as one that cancels a context.
 func Selects(t *trace.Trace) (out [][2]int) {
 	talks := func(ev *trace.Event) bool {
 		return ev.Op == trace.OpSelect || ops.Does(ev.Op) == ops.Communicate
 	}
 	begun := map[trace.ThreadID]int{} // a thread's first operation
 	last := map[trace.ThreadID]int{}  // on a channel
-	chosen := -1                      // the last select
+	closed := map[trace.ThreadID]int{}
+	chosen := -1 // the last select
 	for i := range t.Events {
 		ev := &t.Events[i]
 		if ev.Flags&trace.FlagNoDecision != 0 || ops.Does(ev.Op) == ops.Start || ops.Does(ev.Op) == ops.Finish {
@@ -312,7 +313,11 @@ func Selects(t *trace.Trace) (out [][2]int) {
 				if th == ev.Thread {
 					continue
 				}
-				if n, ok := last[th]; ok {
+				n, ok := last[th]
+				if c, has := closed[th]; has && c != n {
+					out = append(out, [2]int{c, i})
+				}
+				if ok {
 					out = append(out, [2]int{n, i})
 				} else if th != 0 {
 					out = append(out, [2]int{begun[th], i})
@@ -321,6 +326,9 @@ func Selects(t *trace.Trace) (out [][2]int) {
 			chosen = i
 		}
 		last[ev.Thread] = i
+		if ev.Op == trace.OpChanClose {
+			closed[ev.Thread] = i
+		}
 	}
 	slices.Reverse(out)
 	return out[:min(len(out), mostShared)]

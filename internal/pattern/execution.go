@@ -17,6 +17,9 @@ type Execution struct {
 	// if they are not known.
 	Functions func(t *trace.Trace, event int) []string
 
+	// Own reports whether a place is in the program's own code; nil if that is not known.
+	Own func(t *trace.Trace, at trace.Site) bool
+
 	triple *[]int // what interleaving returns, once it is known
 }
 

@@ -20,7 +20,7 @@ var stolenWakeUp = &Pattern{
 			return nil
 		}
 		wake := x.wakes(x.Order.First, x.Order.Second)
-		if wake < 0 {
+		if wake < 0 || x.event(wake).Thread == first.Thread && x.usesWakeUp(x.Order.Second) {
 			return nil
 		}
 		section, _ := x.Guarded(x.Order)
@@ -58,4 +58,15 @@ func (x *Execution) wakes(first, second int) int {
 		}
 	}
 	return -1
+}
+
+// usesWakeUp reports whether a thread that returns from its wait releases the lock for good after it, and does not wait again.
+func (x *Execution) usesWakeUp(back int) bool {
+	lock := ops.AcquiresAt(x.Trace, back)
+	for i := back + 1; i < len(x.Trace.Events); i++ {
+		if x.event(i).Thread == x.event(back).Thread && ops.ReleasesAt(x.Trace, i) == lock {
+			return ops.Does(x.event(i).Op) != ops.Wait
+		}
+	}
+	return false
 }

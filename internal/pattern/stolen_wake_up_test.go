@@ -52,3 +52,28 @@ func TestStolenWakeUpGo(t *testing.T) {
 		T1 read x 0
 `, OrderViolation)
 }
+
+// TestOwnWakeUp: a thread that goes on after it has woken another steals nothing if that finds what it waits for.
+func TestOwnWakeUp(t *testing.T) {
+	paired(t, StolenWakeUp, `
+		T1 lock m
+		T1 wait c m
+		T2 signal c 1
+		T2 lock m <1
+		T2 write x 0
+		T2 unlock m
+		T1 awake c m <2
+		T1 read x 0
+		T1 wait c m
+`, "T2's cond signal#2 has woken T1 before, but T2 acquires the lock first.", `
+		T1 lock m
+		T1 wait c m
+		T2 signal c 1
+		T2 lock m <1
+		T2 write x 0
+		T2 unlock m
+		T1 awake c m <2
+		T1 read x 0
+		T1 unlock m
+`, OrderViolation)
+}
