@@ -40,18 +40,20 @@ func (x *explainer) vary(ctx context.Context) (out []*experiment.Result, err err
 	most := min(confirmSchedules, 1+confirmEvents/len(x.Base.Events))
 	scripts := []func() []schedule.Step{func() []schedule.Step { return experiment.Steps(x.Base.Events) }}
 	seen := map[uint64]bool{}
-	varied := 0 // of out, those whose neighbours are among the scripts
+	y := x.Experiment // of the scripts
+	varied := 0       // of out, those whose neighbours are among the scripts
 	for try := 0; try < confirmTries && len(out) < most; try++ {
 		for len(scripts) == 0 && varied < len(out) {
 			if v := out[varied]; v.Verdict == experiment.Same {
-				scripts = spread(x.On(v.Trace, x.Plan).Shifted(confirmShift))
+				y = x.On(v.Trace, x.Plan)
+				scripts = spread(y.Shifted(confirmShift))
 			}
 			varied++
 		}
 		if len(scripts) == 0 {
 			break
 		}
-		r, err := x.Run(ctx, x.Follow(scripts[0]()))
+		r, err := x.Run(ctx, y.Follow(scripts[0]()))
 		if err != nil {
 			return out, err
 		}
@@ -141,12 +143,13 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 	}
 	if closest != nil && len(failed) == 0 && passed < confirmSchedules {
 		// The base has few neighbours with the two in their order: those of the execution that turned them are tried as well.
-		for _, script := range some(spread(x.On(closest, x.Plan).Shifted(confirmShift)), confirmSchedules-passed) {
-			r, err := x.Run(ctx, x.Follow(script()))
+		y := x.On(closest, x.Plan)
+		for _, script := range some(spread(y.Shifted(confirmShift)), confirmSchedules-passed) {
+			r, err := x.Run(ctx, y.Follow(script()))
 			if err != nil {
 				return err
 			}
-			if r.Trace != nil && x.turns(r, c) {
+			if r.Trace != nil && x.turns(r, c) && (c.with == nil || r.Turned(c.with.first, c.with.second)) {
 				without(near[0], r)
 			}
 		}
