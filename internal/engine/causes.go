@@ -40,18 +40,20 @@ func (x *explainer) vary(ctx context.Context) (out []*experiment.Result, err err
 	most := min(confirmSchedules, 1+confirmEvents/len(x.Base.Events))
 	scripts := []func() []schedule.Step{func() []schedule.Step { return experiment.Steps(x.Base.Events) }}
 	seen := map[uint64]bool{}
-	varied := 0 // of out, those whose neighbours are among the scripts
+	y := x.Experiment // of the scripts
+	varied := 0       // of out, those whose neighbours are among the scripts
 	for try := 0; try < confirmTries && len(out) < most; try++ {
 		for len(scripts) == 0 && varied < len(out) {
 			if v := out[varied]; v.Verdict == experiment.Same {
-				scripts = spread(x.On(v.Trace, x.Plan).Shifted(confirmShift))
+				y = x.On(v.Trace, x.Plan)
+				scripts = spread(y.Shifted(confirmShift))
 			}
 			varied++
 		}
 		if len(scripts) == 0 {
 			break
 		}
-		r, err := x.Run(ctx, x.Follow(scripts[0]()))
+		r, err := x.Run(ctx, y.Follow(scripts[0]()))
 		if err != nil {
 			return out, err
 		}
@@ -98,6 +100,7 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 	seen := map[uint64]bool{}
 	passed, fewest := 0, 0 // the fewest pairs that a turned schedule which passed turned
 	var failed []int
+	var closest *trace.Trace // which did
 	without := func(v, r *experiment.Result) {
 		if r.Trace == nil || r.Verdict != experiment.Same && r.Verdict != experiment.Passes || seen[orderOf(r.Trace)] {
 			return
@@ -105,14 +108,14 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 		seen[orderOf(r.Trace)] = true
 		turned := x.turnedBetween(v.Trace, r.Trace)
 		if r.Verdict == experiment.Same {
-			if x.again(r.Trace, c) || x.pending(r.Trace, c) {
+			if x.again(r.Trace, c) || x.pending(r.Trace, c) || x.waitsInstead(r.Trace, c) {
 				return
 			}
 			failed = append(failed, turned)
 			return
 		}
 		if passed++; passed == 1 || turned < fewest {
-			fewest = turned
+			fewest, closest = turned, r.Trace
 		}
 	}
 	how := new(reversal)
@@ -138,6 +141,19 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 			without(v, r)
 		}
 	}
+	if closest != nil && len(failed) == 0 && passed < confirmSchedules {
+		// The base has few neighbours with the two in their order: those of the execution that turned them are tried as well.
+		y := x.On(closest, x.Plan)
+		for _, script := range some(spread(y.Shifted(confirmShift)), confirmSchedules-passed) {
+			r, err := x.Run(ctx, y.Follow(script()))
+			if err != nil {
+				return err
+			}
+			if r.Trace != nil && x.turns(r, c) && (c.with == nil || r.Turned(c.with.first, c.with.second)) {
+				without(near[0], r)
+			}
+		}
+	}
 	for _, turned := range failed {
 		if passed == 0 || turned <= fewest {
 			c.Failed++
@@ -147,6 +163,21 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 		c.Executions = passed + c.Failed
 	}
 	return nil
+}
+
+// some returns the first of a list, at most n.
+func some[T any](list []T, n int) []T { return list[:min(len(list), n)] }
+
+// turns reports whether an execution has both events of a suspect, or the first one's thread has not come to it yet, and not in their order.
+func (x *explainer) turns(r *experiment.Result, c *suspect) bool {
+	switch {
+	case c.Waiting:
+		return false
+	case c.Second >= 0:
+		return r.Turned(c.First, c.Second) && r.At(c.First) >= 0
+	}
+	first, second := r.At(c.First), experiment.Match(c.passing, r.Trace).Of(c.InPassing)
+	return first >= 0 && second >= 0 && second < first
 }
 
 // again reports whether the two instructions of a suspect are executed in its order in another place of an execution: by accesses
@@ -168,19 +199,44 @@ func (x *explainer) again(t *trace.Trace, c *suspect) bool {
 	})
 }
 
-// pending reports whether the second of a suspect is an acquisition that has begun in an execution and never ends: then it does not come
-// before the first.
+// pending reports whether the second of a suspect is an acquisition that has begun in an execution before the first one, but ends later, or
+// never: then it does not come before the first.
 func (x *explainer) pending(t *trace.Trace, c *suspect) bool {
-	if c.Second < 0 || ops.Acquires(&x.Base.Events[c.Second]) == 0 {
+	if c.Second < 0 || ops.AcquiresAt(x.Base, c.Second) == 0 {
 		return false
 	}
-	at := experiment.Match(x.Base, t).Of(c.Second)
+	m := experiment.Match(x.Base, t)
+	at, first := m.Of(c.Second), m.Of(c.First)
 	if at < 0 {
 		return false
+	}
+	if got := ops.ObtainedAt(t, at); got < 0 || first > at && first < got {
+		return true
 	}
 	own := &t.Events[at]
 	return slices.ContainsFunc(t.Ending.Waiters, func(w trace.Waiter) bool { return w.Thread == own.Thread && w.Site == own.Site }) &&
 		!slices.ContainsFunc(t.Events[at:], func(ev trace.Event) bool { return ev.Thread == own.Thread && ev.Site != own.Site })
+}
+
+// waitsInstead reports whether the critical section of a suspect's second event ends with a wait on a condition in an execution, and not in
+// the base: what the thread did there comes after its wait.
+func (x *explainer) waitsInstead(t *trace.Trace, c *suspect) bool {
+	if c.Second < 0 || c.Waiting || ops.AcquiresAt(x.Base, c.Second) == 0 {
+		return false
+	}
+	at := experiment.Match(x.Base, t).Of(c.Second)
+	return at >= 0 && endsInWait(t, at) && !endsInWait(x.Base, c.Second)
+}
+
+// endsInWait reports whether a critical section that begins with an acquisition ends as its thread waits on a condition.
+func endsInWait(t *trace.Trace, acquisition int) bool {
+	lock := ops.AcquiresAt(t, acquisition)
+	for i := acquisition + 1; i < len(t.Events); i++ {
+		if t.Events[i].Thread == t.Events[acquisition].Thread && ops.ReleasesAt(t, i) == lock {
+			return ops.Does(t.Events[i].Op) == ops.Wait
+		}
+	}
+	return false
 }
 
 // turnedBetween returns how many dependent pairs of events one execution has and another does not have in that order.
@@ -212,15 +268,14 @@ func (x *explainer) keeps(v *experiment.Result, o *suspect, first int) bool {
 // one that concerns an object of the ordering.
 func (x *explainer) turnsAnother(v *experiment.Result, o *suspect) bool {
 	objects := map[trace.Object]bool{}
-	add := func(ev *trace.Event) { objects[ev.Object], objects[ops.Acquires(ev)] = true, true }
-	add(&x.Base.Events[o.First])
+	add := func(e int) { objects[x.Base.Events[e].Object], objects[ops.AcquiresAt(x.Base, e)] = true, true }
+	add(o.First)
 	if o.Second >= 0 {
-		add(&x.Base.Events[o.Second])
+		add(o.Second)
 	}
 	delete(objects, 0)
 	concerns := func(e int) bool {
-		ev := &x.Base.Events[e]
-		return objects[ev.Object] || objects[ops.Acquires(ev)]
+		return objects[x.Base.Events[e].Object] || objects[ops.AcquiresAt(x.Base, e)]
 	}
 	for k := range x.pairs {
 		p := &x.pairs[k]

@@ -97,7 +97,7 @@ func causeSoon(ctx context.Context, t target.Target, tr *trace.Trace, opts Expla
 	case err != nil:
 		return nil, nil
 	case cause.Cut:
-		return &report.Explanation{Executions: cause.Executions, Cut: true, Reason: report.OutOfTime}, nil
+		return &report.Explanation{Executions: cause.Executions, Cut: true, Reason: cause.Reason}, nil
 	case cause.Line == "":
 		return nil, cause
 	}

@@ -426,15 +426,24 @@ func (x *explainer) delay(ctx context.Context, of func(event int) bool, nth, mos
 			others = append(others, other)
 		}
 		slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(x.Origin(r.Trace, a), x.Origin(r.Trace, b)) })
-		var found *suspect
+		named := false
 		for _, other := range slices.Concat(x.awaited(r, len(before), own), others)[:min(len(others), explainOthers)] {
-			if found, err = x.tooEarly(ctx, e, r, own, acquisition(r.Trace, other, len(before))); err != nil || found != nil {
-				break
+			found, err := x.tooEarly(ctx, e, r, own, acquisition(r.Trace, other, len(before)))
+			if err != nil {
+				return unlessLimit(err)
+			}
+			if found == nil {
+				continue
+			}
+			named = true
+			if done, err := accept(ctx, found); err != nil || done {
+				return unlessLimit(err)
 			}
 		}
-		if err == nil && found == nil && !ev.Op.IsAccess() { // what an access depends on follows it
-			found, err = x.narrow(ctx, e, r, len(before), own)
+		if named || ev.Op.IsAccess() { // what an access depends on follows it
+			continue
 		}
+		found, err := x.narrow(ctx, e, r, len(before), own)
 		if err != nil {
 			return unlessLimit(err)
 		}

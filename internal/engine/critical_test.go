@@ -119,7 +119,7 @@ func TestUnexplained(t *testing.T) {
 	}{
 		{always, 0, report.AlwaysFails},
 		{otherwise, 0, report.FailsOtherwise},
-		{checkThenAct(), 3, report.OutOfTime},
+		{checkThenAct(), 3, report.OutOfRuns},
 	} {
 		target := simprog.New(k.program)
 		r := find(t, target, Options{Runs: 3000, NoSimplify: true})

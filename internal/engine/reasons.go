@@ -25,7 +25,7 @@ func (x *explainer) reason(ctx context.Context) error {
 	c.Passed = x.Verdicts(experiment.Passes)
 	switch {
 	case !x.Complete():
-		c.Reason = report.OutOfTime
+		c.Reason = x.limit()
 	case x.External():
 		c.Reason = report.WaitsOutside
 	case c.Passed > 0, x.passes:
@@ -38,4 +38,12 @@ func (x *explainer) reason(ctx context.Context) error {
 		c.Reason = report.AlwaysFails
 	}
 	return nil
+}
+
+// limit is the reason that a limit was reached first.
+func (x *explainer) limit() report.Unexplained {
+	if x.OutOfTime() {
+		return report.OutOfTime
+	}
+	return report.OutOfRuns
 }

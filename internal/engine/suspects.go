@@ -155,10 +155,42 @@ func (x *explainer) settle(ctx context.Context, c *suspect) (bool, error) {
 	case c.Failed == 0:
 		x.confirmed = append(x.confirmed, c)
 		return true, nil
-	case c.Failed < c.Executions:
+	case c.Failed < c.Executions && (c.Controlled || x.related(c)):
 		x.doubtful = append(x.doubtful, c)
 	}
 	return false, nil
+}
+
+// related reports whether the events of a suspect depend on one another. Two that do not are named only if no execution speaks against it.
+func (x *explainer) related(c *suspect) bool {
+	if c.Waiting || c.pair != nil {
+		return true
+	}
+	second := &c.passing.Events[c.InPassing]
+	if c.Second >= 0 {
+		second = &x.Base.Events[c.Second]
+	}
+	return depends(&x.Base.Events[c.First], second)
+}
+
+// written returns, for an event that only reads in the beginning of an operation, the part of the operation that writes the same memory,
+// and the event itself for others: the store of an atomic.Value first loads.
+func written(t *trace.Trace, e int) int {
+	ev := &t.Events[e]
+	if ops.Does(ev.Op) != ops.AtomicRead {
+		return e
+	}
+	for i := e + 1; i < len(t.Events); i++ {
+		part := &t.Events[i]
+		switch {
+		case part.Thread != ev.Thread:
+		case part.Flags&trace.FlagNoDecision == 0 || part.Site != ev.Site:
+			return e
+		case part.Object == ev.Object && ops.Of(part.Op).Of == ops.Memory && ops.Changes(part):
+			return i
+		}
+	}
+	return e
 }
 
 // conclude lists the orderings that are confirmed, or if none is, the least doubtful one, and otherwise says why none is named.
@@ -170,6 +202,11 @@ func (x *explainer) conclude(ctx context.Context) error {
 	}
 	c := &x.critical
 	for _, o := range list[:min(len(list), explainOrders)] {
+		if o.First = written(x.Base, o.First); o.Second >= 0 && !o.Waiting {
+			o.Second = written(x.Base, o.Second)
+		} else if o.Second < 0 && o == list[0] {
+			o.InPassing = written(o.passing, o.InPassing)
+		}
 		c.Orders = append(c.Orders, o.Order)
 	}
 	if len(list) > 0 {
@@ -186,6 +223,8 @@ func (x *explainer) conclude(ctx context.Context) error {
 		return err
 	}
 	c.Base, c.Executions, c.Complete = x.Base, x.Executions(), x.Complete() && !x.omitted
-	c.Cut = !x.Complete() && len(x.confirmed) == 0 // what is confirmed stays the headline
+	if c.Cut = !x.Complete() && len(x.confirmed) == 0; c.Cut { // what is confirmed stays the headline
+		c.Reason = x.limit()
+	}
 	return nil
 }

@@ -96,6 +96,7 @@ type account struct {
 	external   bool
 	deadline   time.Time // zero for none
 	refused    bool
+	late       bool // it was the time that refused
 }
 
 // New returns an experiment without a base.
@@ -165,10 +166,13 @@ func (x *Experiment) Run(ctx context.Context, p schedule.Plan) (*Result, error) 
 // Room reports whether the limits allow n more executions. If not, the experiment is not complete.
 func (x *Experiment) Room(n int) bool {
 	a := x.account
-	if (x.setting.Executions == 0 || a.executions+n <= x.setting.Executions) && (a.deadline.IsZero() || time.Now().Before(a.deadline)) {
+	late := !a.deadline.IsZero() && !time.Now().Before(a.deadline)
+	if !late && (x.setting.Executions == 0 || a.executions+n <= x.setting.Executions) {
 		return true
 	}
-	a.refused = true
+	if !a.refused {
+		a.refused, a.late = true, late
+	}
 	return false
 }
 
@@ -183,6 +187,9 @@ func (x *Experiment) External() bool { return x.account.external }
 
 // Complete reports whether the limits have refused nothing.
 func (x *Experiment) Complete() bool { return !x.account.refused }
+
+// OutOfTime reports whether the time was the limit that refused something first, and not the number of executions.
+func (x *Experiment) OutOfTime() bool { return x.account.late }
 
 func (x *Experiment) execute(ctx context.Context, p schedule.Plan) (*Result, error) {
 	o, err := x.once(ctx, x.setting.Run, p)

@@ -60,7 +60,7 @@ func sharedSites(t *trace.Trace, origin func(event int) report.Origin) (sites []
 // Dependent returns the pairs to turn, the nearest to the failure first, and whether these are all.
 func Dependent(t *trace.Trace) (out [][2]int, complete bool) {
 	all := Conflicts(t, func(ev *trace.Event) bool {
-		return ev.Flags&trace.FlagNoDecision == 0 && ops.Of(ev.Op).Of != ops.Thread && ops.Of(ev.Op).Of != ops.Execution
+		return ev.Flags&trace.FlagNoDecision == 0 && ops.Of(ev.Op).Of != ops.Execution && (ops.Of(ev.Op).Of != ops.Thread || ev.Op == trace.OpResume)
 	})
 	seen := places{}
 	all = append(all, lifted(t, all)...)
@@ -95,10 +95,10 @@ func lifted(t *trace.Trace, pairs [][2]int) (out [][2]int) {
 	now := map[trace.ThreadID][]held{}
 	for i := range t.Events {
 		ev := &t.Events[i]
-		if lock := ops.Releases(ev); lock != 0 {
+		if lock := ops.ReleasesAt(t, i); lock != 0 {
 			now[ev.Thread] = slices.DeleteFunc(now[ev.Thread], func(h held) bool { return h.lock == lock })
 		}
-		if lock := ops.Acquires(ev); lock != 0 && ops.Of(ev.Op).Done(ev) && ev.Flags&trace.FlagNoDecision == 0 {
+		if lock := ops.AcquiresAt(t, i); lock != 0 && ops.Of(ev.Op).Done(ev) && ev.Flags&trace.FlagNoDecision == 0 {
 			now[ev.Thread] = append(now[ev.Thread], held{lock, i})
 		}
 		if _, ok := wanted[i]; ok && ev.Op.IsAccess() {
@@ -253,7 +253,7 @@ func extents(t *trace.Trace, n int, at func(int) int) (out [][2]int) {
 		e := at(i)
 		ev := &t.Events[e]
 		object, kind := ev.Object, ops.Of(ev.Op)
-		if lock := ops.Acquires(ev); lock != 0 {
+		if lock := ops.AcquiresAt(t, e); lock != 0 {
 			object = lock
 		} else if kind.Of != ops.Memory {
 			continue
@@ -284,15 +284,16 @@ func extents(t *trace.Trace, n int, at func(int) int) (out [][2]int) {
 }
 
 // Selects returns pairs of a select with what other threads do with channels, since its event does not say which channels it waits
-// for: each thread's last operation on a channel before it, what follows it up to the next select, and the first operation of a
-// thread that has used no channel so far, such as one that cancels a context.
+// for: each thread's last operation on a channel before it, and the last close, what follows it up to the next select, and the first
+// operation of a thread that has used no channel so far, such as one that cancels a context.
 func Selects(t *trace.Trace) (out [][2]int) {
 	talks := func(ev *trace.Event) bool {
 		return ev.Op == trace.OpSelect || ops.Does(ev.Op) == ops.Communicate
 	}
 	begun := map[trace.ThreadID]int{} // a thread's first operation
 	last := map[trace.ThreadID]int{}  // on a channel
-	chosen := -1                      // the last select
+	closed := map[trace.ThreadID]int{}
+	chosen := -1 // the last select
 	for i := range t.Events {
 		ev := &t.Events[i]
 		if ev.Flags&trace.FlagNoDecision != 0 || ops.Does(ev.Op) == ops.Start || ops.Does(ev.Op) == ops.Finish {
@@ -312,7 +313,11 @@ func Selects(t *trace.Trace) (out [][2]int) {
 				if th == ev.Thread {
 					continue
 				}
-				if n, ok := last[th]; ok {
+				n, ok := last[th]
+				if c, has := closed[th]; has && c != n {
+					out = append(out, [2]int{c, i})
+				}
+				if ok {
 					out = append(out, [2]int{n, i})
 				} else if th != 0 {
 					out = append(out, [2]int{begun[th], i})
@@ -321,6 +326,9 @@ func Selects(t *trace.Trace) (out [][2]int) {
 			chosen = i
 		}
 		last[ev.Thread] = i
+		if ev.Op == trace.OpChanClose {
+			closed[ev.Thread] = i
+		}
 	}
 	slices.Reverse(out)
 	return out[:min(len(out), mostShared)]
@@ -348,11 +356,11 @@ func Conflicts(t *trace.Trace, counts func(*trace.Event) bool) (out [][2]int) {
 			continue
 		}
 		changes, object, does := true, ev.Object, ops.Does(ev.Op)
-		if lock := ops.Acquires(ev); lock != 0 && lock != object { // a wait on a condition that returns
+		if lock := ops.AcquiresAt(t, i); lock != 0 && lock != object { // a wait on a condition that returns
 			object, does = lock, ops.Acquire
 		}
 		switch does {
-		case ops.None, ops.Announce, ops.Resume, ops.Leave, ops.Depart, ops.Release, ops.ReleaseShared, ops.Allocate:
+		case ops.None, ops.Announce, ops.Resume, ops.Continue, ops.Leave, ops.Depart, ops.Release, ops.ReleaseShared, ops.Allocate:
 			continue // an acquisition stands for its critical section
 		case ops.Read, ops.AtomicRead, ops.Inspect:
 			changes = false

@@ -239,14 +239,14 @@ func (a *Trial) Narrower(b *Trial) bool {
 func section(t *trace.Trace, event, end int) []int {
 	ev := &t.Events[event]
 	in := []int{event}
-	if lock := ops.Acquires(ev); lock != 0 && ops.Of(ev.Op).Done(ev) {
+	if lock := ops.AcquiresAt(t, event); lock != 0 && ops.Of(ev.Op).Done(ev) {
 		for i := event + 1; i < min(end, event+sectionMost); i++ {
 			own := &t.Events[i]
 			if own.Thread != ev.Thread {
 				continue
 			}
 			in = append(in, i)
-			if ops.Releases(own) == lock {
+			if ops.ReleasesAt(t, i) == lock {
 				return in
 			}
 		}

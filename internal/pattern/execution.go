@@ -17,6 +17,9 @@ type Execution struct {
 	// if they are not known.
 	Functions func(t *trace.Trace, event int) []string
 
+	// Own reports whether a place is in the program's own code; nil if that is not known.
+	Own func(t *trace.Trace, at trace.Site) bool
+
 	triple *[]int // what interleaving returns, once it is known
 }
 
@@ -87,6 +90,38 @@ func isWake(ev *trace.Event) bool {
 	return does == ops.WakeOne || does == ops.WakeAll
 }
 
+// woken returns the thread that a signal of a condition has woken; ok is false if none is known.
+func (x *Execution) woken(signal int) (th trace.ThreadID, ok bool) {
+	ev := x.event(signal)
+	switch spec := ops.Of(ev.Op); {
+	case spec.Does != ops.WakeOne || spec.Of != ops.Condition:
+		return 0, false
+	case spec.Value == ops.ThreadPlusOne:
+		return trace.ThreadID(ev.Value) - 1, ev.Value != 0
+	case ev.Op != trace.OpGcondSignal:
+		return 0, false
+	}
+	var waiting []trace.ThreadID // package sync wakes those first that came first
+	for i := range x.Trace.Events[:signal] {
+		e := x.event(i)
+		if e.Object != ev.Object {
+			continue
+		}
+		switch e.Op {
+		case trace.OpGcondWait:
+			waiting = append(waiting, e.Thread)
+		case trace.OpGcondSignal:
+			waiting = waiting[min(1, len(waiting)):]
+		case trace.OpGcondBroadcast:
+			waiting = nil
+		}
+	}
+	if len(waiting) == 0 {
+		return 0, false
+	}
+	return waiting[0], true
+}
+
 // Overlaps reports whether two accesses have a byte in common.
 func Overlaps(a, b *trace.Event) bool {
 	return a.Object < b.Object+trace.Object(max(b.Size, 1)) && b.Object < a.Object+trace.Object(max(a.Size, 1))
@@ -113,10 +148,10 @@ func (x *Execution) holds(th trace.ThreadID, lock trace.Object, e int) (since in
 	for i := range x.Trace.Events[:e] {
 		ev := x.event(i)
 		switch {
-		case ev.Object != lock && ops.Acquires(ev) != lock && ops.Releases(ev) != lock:
-		case ops.Releases(ev) == lock && (ev.Thread == th || x.Trace.Header.Target == "go"): // Go's locks have no owner
+		case ops.AcquiresAt(x.Trace, i) != lock && ops.ReleasesAt(x.Trace, i) != lock:
+		case ops.ReleasesAt(x.Trace, i) == lock && (ev.Thread == th || x.Trace.Header.Target == "go"): // Go's locks have no owner
 			since = -1
-		case ev.Thread == th && ops.Acquires(ev) == lock && ops.Of(ev.Op).Done(ev) && since < 0:
+		case ev.Thread == th && ops.AcquiresAt(x.Trace, i) == lock && ops.Of(ev.Op).Done(ev) && since < 0:
 			since, shared = i, ops.Does(ev.Op) == ops.AcquireShared
 		}
 	}

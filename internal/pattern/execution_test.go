@@ -116,6 +116,9 @@ func parse(t *testing.T, text string) *Execution {
 		if words[1] == "address" {
 			ev.Flags, ev.Size = trace.FlagPointer, 8
 		}
+		if ev.Op == trace.OpAcquire || ev.Op == trace.OpRelease {
+			ev.Flags = trace.FlagNoDecision
+		}
 		if ev.Op == trace.OpFree {
 			x.Trace.Allocs = append(x.Trace.Allocs, trace.Alloc{Object: ev.Object, Size: 16, Freed: len(in.Events)})
 		}
@@ -145,7 +148,7 @@ func known(t *testing.T, word string) trace.Op {
 		"rdlock": trace.OpRwlockRdlock, "wrlock": trace.OpRwlockWrlock, "wait": trace.OpCondWait, "awake": trace.OpCondWake, "signal": trace.OpCondSignal,
 		"broadcast": trace.OpCondBroadcast, "yield": trace.OpYield, "post": trace.OpSemPost, "send": trace.OpChanSend, "recv": trace.OpChanRecv,
 		"close": trace.OpChanClose, "select": trace.OpSelect, "resume": trace.OpResume, "add": trace.OpWgAdd, "wgwait": trace.OpWgWait, "golock": trace.OpGmutexLock,
-		"gounlock": trace.OpGmutexUnlock,
+		"gounlock": trace.OpGmutexUnlock, "gowait": trace.OpGcondWait, "gosignal": trace.OpGcondSignal, "acquire": trace.OpAcquire, "release": trace.OpRelease,
 	}[word]
 	if !ok {
 		t.Fatalf("no operation is called %q", word)

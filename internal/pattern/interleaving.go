@@ -35,7 +35,7 @@ func (x *Execution) interleavingOf(first, second *trace.Event) []int {
 // that no order of the two threads without an interruption gives the same values (CTrigger, ASPLOS'09, §2); nil for none.
 // The first of the pair is p, or the second is c. The other one is r, if it is such an access, and otherwise one of r's thread
 // that also comes between p and c.
-func (x *Execution) broken(first, second int) []int {
+func (x *Execution) broken(first, second int) (found []int) {
 	object := x.event(second).Object
 	if x.event(first).Object != object {
 		return nil
@@ -77,16 +77,21 @@ func (x *Execution) broken(first, second int) []int {
 			w := [3]bool{ops.Changes(x.event(k.p)), ops.Changes(x.event(r)), ops.Changes(x.event(k.c))}
 			switch w {
 			case [3]bool{false, true, false}, [3]bool{true, true, false}, [3]bool{false, true, true}, [3]bool{true, false, true}:
-				return []int{k.p, r, k.c}
+				if !w[0] {
+					return []int{k.p, r, k.c}
+				}
+				if found == nil { // what was read and is no longer true says more
+					found = []int{k.p, r, k.c}
+				}
 			}
 		}
 	}
-	return nil
+	return found
 }
 
 // inside returns accesses of one object in the critical sections that begin with two acquisitions of one lock, one
 // of them a write.
-func (x *Execution) inside(first, second int) (f, s int, ok bool) {
+func (x *Execution) inside(first, second int) (f0, s0 int, found bool) {
 	if ops.Does(x.event(first).Op) != ops.Acquire || !x.SameLock(first, second) {
 		return 0, 0, false
 	}
@@ -98,22 +103,39 @@ func (x *Execution) inside(first, second int) (f, s int, ok bool) {
 		o := x.event(s).Object
 		theirs[o] = append(theirs[o], s)
 	}
-	tried := 0
+	tried, least := 0, 4
 	for _, f := range a {
 		for _, s := range theirs[x.event(f).Object] {
 			if !ops.Changes(x.event(f)) && !ops.Changes(x.event(s)) {
 				continue
 			}
 			if tried++; tried > mostInside {
-				return 0, 0, false
+				return f0, s0, found
 			}
-			if x.broken(f, s) != nil {
-				return f, s, true
+			triple := x.broken(f, s)
+			if triple == nil {
+				continue
+			}
+			n := 0
+			if ops.Changes(x.event(triple[0])) { // what was read and is no longer true says more
+				n += 2
+			}
+			if !x.own(f) || !x.own(s) { // and so does an access of the program's code than one of a library that it calls
+				n++
+			}
+			if n < least {
+				f0, s0, found, least = f, s, true, n
+			}
+			if n == 0 {
+				return f0, s0, found
 			}
 		}
 	}
-	return 0, 0, false
+	return f0, s0, found
 }
+
+// own reports whether an event is in the program's own code, as far as that is known.
+func (x *Execution) own(e int) bool { return x.Own == nil || x.Own(x.Trace, x.event(e).Site) }
 
 // mostInside is how many pairs of accesses in two critical sections are looked at, each in time that grows with the execution.
 const mostInside = 200

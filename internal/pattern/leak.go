@@ -27,25 +27,29 @@ var leak = &Pattern{
 		if len(left) != 1 {
 			return nil // which one the ordering concerns is not known
 		}
-		w, user := x.waiter(left[0]), x.user(left[0])
+		w, used := x.waiter(left[0]), x.used(left[0])
+		var more []int
+		if used >= 0 {
+			more = []int{used}
+		}
 		fact := func(words Words) string { return words.Wait(w.Thread) }
-		return &Match{Bare: true, Fact: fact, Say: func(words Words) string {
+		return &Match{Bare: true, Fact: fact, More: more, Say: func(words Words) string {
 			s := fact(words) + " when the execution ends"
-			if user >= 0 {
-				s += fmt.Sprintf(", and T%d, the last other one that used it, has ended", user)
+			if used >= 0 {
+				s += fmt.Sprintf(", and T%d, the last other one that used it, has ended", x.event(used).Thread)
 			}
 			return s + "."
 		}}
 	},
 }
 
-// user returns the last other thread that used what a thread waits for, if it has ended, and -1 otherwise.
-func (x *Execution) user(th trace.ThreadID) trace.ThreadID {
+// used returns the last event by which another thread used what a thread waits for, if that thread has ended, and -1 otherwise.
+func (x *Execution) used(th trace.ThreadID) int {
 	w := x.waiter(th)
-	for _, ev := range slices.Backward(x.Trace.Events) {
+	for i, ev := range slices.Backward(x.Trace.Events) {
 		if w.Object != 0 && ev.Object == w.Object && ev.Thread != th {
 			if x.waiter(ev.Thread) == nil {
-				return ev.Thread
+				return i
 			}
 			return -1
 		}

@@ -62,12 +62,13 @@ func (x *Execution) lostInside(first, second int) (wake, wait int, ok bool) {
 // misses reports whether a wake-up comes too early for a wait on the same object, which never ends.
 func (x *Execution) misses(wake, wait int) bool {
 	one, two := x.event(wake), x.event(wait)
-	return missed(one) && ops.Does(two.Op) == ops.Wait && one.Object == two.Object && x.waitsForever(wait)
+	return x.missed(wake) && ops.Does(two.Op) == ops.Wait && one.Object == two.Object && x.waitsForever(wait)
 }
 
 // missed reports whether a wake-up may have come too early for a thread: a signal that has woken one was not missed.
-func missed(wake *trace.Event) bool {
-	return isWake(wake) && (ops.Does(wake.Op) != ops.WakeOne || ops.Of(wake.Op).Value != ops.ThreadPlusOne || wake.Value == 0)
+func (x *Execution) missed(wake int) bool {
+	_, woken := x.woken(wake)
+	return isWake(x.event(wake)) && !woken
 }
 
 // waitsForever reports whether the thread of a wait still waits there when the execution ends, and no wake-up of the

@@ -9,27 +9,32 @@ var mapAccess = &Pattern{
 	misuse: true,
 	find: func(x *Execution) *Match {
 		if x.dies("concurrent map ") {
-			return &Match{Begun: x.begun()}
+			m := new(Match)
+			m.Begun, m.During = x.overlap()
+			return m
 		}
 		return nil
 	},
 }
 
-// begun returns the access to a map that the second of the ordering ends: the last event of its thread, which was in the
-// middle of it when the execution ended. It returns 0 if no thread was.
-func (x *Execution) begun() int {
+// overlap returns an access to a map during which its thread was when the execution ended, and the access of the other thread that came
+// meanwhile. One of them is the ordering's first event, and the other has its end where the execution passes, the ordering's second.
+// It returns zeros if the events show no such accesses.
+func (x *Execution) overlap() (begun, during int) {
 	o := x.Order
 	if o.Second >= 0 || o.InPassing >= len(x.Passing.Events) {
-		return 0
+		return 0, 0
 	}
-	end := &x.Passing.Events[o.InPassing]
-	for i := len(x.Trace.Events) - 1; i > 0; i-- {
-		if ev := x.event(i); ev.Thread == end.Thread {
-			if i < o.First && ev.Op.IsAccess() && ev.Op == end.Op && ev.Site == end.Site {
-				return i
-			}
-			return 0
-		}
+	first, end := x.event(o.First), &x.Passing.Events[o.InPassing]
+	other := x.last(end.Thread)
+	if other < 0 || !isAccess(first) || x.event(other).Op != end.Op || x.event(other).Site != end.Site || x.event(other).Object != first.Object {
+		return 0, 0
 	}
-	return 0
+	switch {
+	case other < o.First:
+		return other, o.First
+	case x.last(first.Thread) == o.First:
+		return o.First, other
+	}
+	return 0, 0
 }

@@ -67,8 +67,8 @@ type Match struct {
 	Triple  []int // p, r and c of unserializable accesses; nil for others
 	Section []int // two events of the critical sections that the ordering is of; nil for none, or those that Guarded returns
 	More    []int // other events that the sentence names
-	// Begun is the event that the ordering's second one ends, and during which the first one comes; 0 for none.
-	Begun int
+	// Begun is the event that begins an operation, and During another one that comes before its end; both are 0 for none.
+	Begun, During int
 }
 
 // Of returns the pattern of an execution, nil for none.

@@ -9,10 +9,10 @@ import (
 )
 
 // section returns the accesses to memory of the critical section that begins with an acquisition, or ends with a
-// release, and its events on conditions.
+// release, and its events on conditions. Where a channel is used as a lock, its next operation ends the section.
 func section(t *trace.Trace, at int) (accesses, conditions []int) {
 	bound := &t.Events[at]
-	lock := cmp.Or(ops.Acquires(bound), bound.Object)
+	lock := cmp.Or(ops.AcquiresAt(t, at), bound.Object)
 	from, step := at+1, 1
 	if does := ops.Does(bound.Op); does == ops.Release || does == ops.ReleaseShared {
 		from, step = at-1, -1
@@ -28,13 +28,17 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 			if ev.Object == lock {
 				return accesses, conditions
 			}
+		case ops.Communicate:
+			if ev.Object == lock && ev.Flags&trace.FlagNoDecision == 0 {
+				return accesses, conditions
+			}
 		}
 		switch {
-		case s.Of == ops.Memory && ev.Object.Region() != trace.RegionStack:
+		case s.Of == ops.Memory && ev.Object.Region() != trace.RegionStack && (ev.Site == 0 || ev.Site != bound.Site): // not a part of the operation
 			accesses = append(accesses, i)
 		case s.Of == ops.Condition:
 			conditions = append(conditions, i)
-			if s.Does == ops.Wait && trace.Object(ev.Aux) == lock {
+			if ops.ReleasesAt(t, i) == lock {
 				return accesses, conditions // it releases the lock
 			}
 		}
@@ -44,15 +48,16 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 
 // SameLock reports whether two events acquire the same lock.
 func (x *Execution) SameLock(first, second int) bool {
-	lock := ops.Acquires(x.event(first))
-	return lock != 0 && lock == ops.Acquires(x.event(second))
+	lock := ops.AcquiresAt(x.Trace, first)
+	return lock != 0 && lock == ops.AcquiresAt(x.Trace, second)
 }
 
 // Guarded returns the accesses to memory for which two acquisitions of one lock stand: of their critical sections, the last of the
 // first and the first of the second that conflict. later is the second one's event if it is of the execution that does not fail,
-// otherwise -1. If the second thread waits, events has the last access of the first section to memory that other threads access.
+// otherwise -1: there it happens later, or its thread gets the lock. If the second thread waits, events has the last access of the first
+// section to memory that other threads access.
 func (x *Execution) Guarded(o *Order) (events []int, later int) {
-	if ops.Acquires(x.event(o.First)) == 0 {
+	if ops.AcquiresAt(x.Trace, o.First) == 0 && !x.token(o) {
 		return nil, -1
 	}
 	first, _ := section(x.Trace, o.First)
@@ -72,11 +77,21 @@ func (x *Execution) Guarded(o *Order) (events []int, later int) {
 		in, second = x.Passing, o.InPassing
 	}
 	behind, _ := section(in, second)
+	if len(behind) == 0 && in == x.Trace && x.Passing != nil {
+		own := x.event(second)
+		for i, ev := range slices.Backward(x.Passing.Events) {
+			if ev.Thread == own.Thread && ev.Op == own.Op && ev.Site == own.Site && ev.Object == own.Object {
+				in = x.Passing
+				behind, _ = section(in, i)
+				break
+			}
+		}
+	}
 	for _, f := range slices.Backward(first) {
 		for _, s := range behind {
 			one, two := x.event(f), &in.Events[s]
 			if one.Object == two.Object && (ops.Changes(one) || ops.Changes(two)) {
-				if o.Second < 0 {
+				if in == x.Passing {
 					return []int{f}, s
 				}
 				return []int{f, s}, -1
@@ -84,4 +99,38 @@ func (x *Execution) Guarded(o *Order) (events []int, later int) {
 		}
 	}
 	return nil, -1
+}
+
+// token reports whether the events of an ordering are operations on a channel that serves as a lock: the second one's thread takes a token
+// and gives it back, by a send and a receive or the other way round.
+func (x *Execution) token(o *Order) bool {
+	first, second, ok := x.later()
+	if !ok || first.Op != second.Op || first.Object != second.Object {
+		return false
+	}
+	back := trace.OpChanRecv
+	switch first.Op {
+	case trace.OpChanSend:
+	case trace.OpChanRecv:
+		back = trace.OpChanSend
+	default:
+		return false
+	}
+	for _, t := range []*trace.Trace{x.Trace, x.Passing} {
+		taken := false
+		for i := range t.Events {
+			ev := &t.Events[i]
+			if ev.Thread != second.Thread || ev.Object != second.Object {
+				continue
+			}
+			if taken && ev.Op == back {
+				return true
+			}
+			taken = taken || ev.Op == first.Op
+		}
+		if x.Passing == nil {
+			break
+		}
+	}
+	return false
 }

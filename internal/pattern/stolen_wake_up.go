@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/ops"
-	"github.com/heddle-dev/heddle/trace"
 )
 
 // StolenWakeUp is a wake-up of which a thread other than the woken one has the benefit.
@@ -17,11 +16,11 @@ var stolenWakeUp = &Pattern{
 	misuse: true,
 	find: func(x *Execution) *Match {
 		first, second, ok := x.pair()
-		if !ok || ops.Of(second.Op).Blocks != ops.UntilReacquired || ops.Does(first.Op) != ops.Acquire {
+		if !ok || ops.Does(first.Op) != ops.Acquire || ops.Does(second.Op) == ops.Acquire || !x.SameLock(x.Order.First, x.Order.Second) {
 			return nil
 		}
 		wake := x.wakes(x.Order.First, x.Order.Second)
-		if wake < 0 {
+		if wake < 0 || x.event(wake).Thread == first.Thread && x.usesWakeUp(x.Order.Second) {
 			return nil
 		}
 		section, _ := x.Guarded(x.Order)
@@ -50,9 +49,24 @@ func (x *Execution) wakes(first, second int) int {
 		switch {
 		case does == ops.Wait && ev.Thread == back.Thread:
 			return -1
-		case does == ops.WakeAll, does == ops.WakeOne && ops.Of(ev.Op).Value == ops.ThreadPlusOne && trace.ThreadID(ev.Value)-1 == back.Thread:
+		case does == ops.WakeAll:
 			return i
+		case does == ops.WakeOne:
+			if th, ok := x.woken(i); ok && th == back.Thread {
+				return i
+			}
 		}
 	}
 	return -1
+}
+
+// usesWakeUp reports whether a thread that returns from its wait releases the lock for good after it, and does not wait again.
+func (x *Execution) usesWakeUp(back int) bool {
+	lock := ops.AcquiresAt(x.Trace, back)
+	for i := back + 1; i < len(x.Trace.Events); i++ {
+		if x.event(i).Thread == x.event(back).Thread && ops.ReleasesAt(x.Trace, i) == lock {
+			return ops.Does(x.event(i).Op) != ops.Wait
+		}
+	}
+	return false
 }

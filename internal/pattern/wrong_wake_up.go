@@ -18,9 +18,11 @@ var wrongWakeUp = &Pattern{
 		if x.Trace.Ending.Kind != trace.Deadlock {
 			return nil
 		}
-		last := map[trace.ThreadID]int{} // the last event of each thread
+		last := map[trace.ThreadID]int{} // the last scheduling point of each thread
 		for i := range x.Trace.Events {
-			last[x.event(i).Thread] = i
+			if x.event(i).Flags&trace.FlagNoDecision == 0 {
+				last[x.event(i).Thread] = i
+			}
 		}
 		waits := func(th trace.ThreadID, on trace.Object) bool { // forever
 			w, ev := x.waiter(th), x.event(last[th])
@@ -28,11 +30,8 @@ var wrongWakeUp = &Pattern{
 		}
 		for i := range slices.Backward(x.Trace.Events) {
 			ev := x.event(i)
-			if spec := ops.Of(ev.Op); spec.Does != ops.WakeOne || spec.Of != ops.Condition || spec.Value != ops.ThreadPlusOne || ev.Value == 0 {
-				continue
-			}
-			th := trace.ThreadID(ev.Value) - 1
-			if !waits(th, ev.Object) || !x.onlyReads(th, i+1) {
+			th, ok := x.woken(i)
+			if !ok || !waits(th, ev.Object) || !x.onlyReads(th, i+1) {
 				continue
 			}
 			var others []trace.ThreadID

@@ -1,6 +1,9 @@
 package pattern
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestWrongWakeUp(t *testing.T) {
 	paired(t, WrongWakeUp, `
@@ -28,4 +31,35 @@ func TestWrongWakeUp(t *testing.T) {
 		T2 waits awake c
 		ends deadlock
 `, "")
+}
+
+// TestWrongWakeUpGo: a signal of package sync wakes the goroutine that has waited longest.
+func TestWrongWakeUpGo(t *testing.T) {
+	const execution = `
+		go
+		T1 golock m
+		T1 gowait c
+		T1 release m
+		T2 golock m
+		T2 gowait c
+		T2 release m
+		T0 gosignal c
+		%s resume c gowait
+		%s acquire m
+		%s read x 0
+		%s gowait c
+		%s release m
+		T1 waits gowait c
+		T2 waits gowait c
+		ends deadlock
+`
+	for th, want := range map[string]string{"T1": WrongWakeUp, "T2": ""} {
+		got := ""
+		if m := Of(parse(t, strings.ReplaceAll(execution, "%s", th))); m != nil {
+			got = m.Pattern.Name
+		}
+		if got != want {
+			t.Errorf("%s goes on: %q, want %q", th, got, want)
+		}
+	}
 }

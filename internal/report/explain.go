@@ -17,13 +17,13 @@ func (r *Running) Explain(t, passing *trace.Trace, e *Explanation) { Explain(t, 
 // Misuses reports whether an ordering shows how a program misused an operation, or how a thread took what another one had been woken
 // for.
 func (r *Running) Misuses(t, passing *trace.Trace, o *Order) bool {
-	return pattern.Misuses(&pattern.Execution{Trace: t, Passing: passing, Order: o.events(), Functions: r.functions})
+	return pattern.Misuses(&pattern.Execution{Trace: t, Passing: passing, Order: o.events(), Functions: r.functions, Own: r.own})
 }
 
 // Explain completes an explanation of t: it names the objects of e.Orders and the pattern, lists the steps and the
 // events, and writes the text. passing is the execution that does not fail, nil for none.
 func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
-	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Functions: names.functions}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text}
+	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Functions: names.functions, Own: names.own}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text}
 	e.Steps, e.Events, e.Told = []Step{}, []ExplainedEvent{}, []int{}
 	if e.Orders == nil {
 		e.Orders = []Order{} // of JSON
@@ -91,8 +91,8 @@ func (x *explaining) explainOrder(e *Explanation) {
 	}
 	turned += " the other way round it does not fail"
 	if m.Begun > 0 {
-		x.add("%s %s comes after the beginning of %s, and before its end.", fails, x.Event(o.First), x.Event(m.Begun))
-		turned = "If it comes after the end it does not fail"
+		x.add("%s %s comes after the beginning of %s, and before its end.", fails, x.Event(m.During), x.Event(m.Begun))
+		turned = "With one after the other it does not fail"
 	} else {
 		x.add("%s %s comes before %s.", fails, x.Event(o.First), x.second(o))
 		if o.Failed > 0 {
@@ -103,7 +103,11 @@ func (x *explaining) explainOrder(e *Explanation) {
 		x.add("So %s comes between %s and %s.", x.Event(m.Triple[1]), x.Event(m.Triple[0]), x.Event(m.Triple[2]))
 	}
 	if len(section) == 2 {
-		x.add("With the lock held, %s comes before %s.", x.Event(section[0]), x.Event(section[1]))
+		behind := "With the lock held"
+		if ops.Of(x.Trace.Events[o.First].Op).Of == ops.Channel {
+			behind = "After these two"
+		}
+		x.add("%s, %s comes before %s.", behind, x.Event(section[0]), x.Event(section[1]))
 	}
 	x.say(m)
 	if x.also != nil {
@@ -123,7 +127,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 
 	steps := slices.Concat([]int{o.First}, m.Triple, section, m.More)
 	if m.Begun > 0 {
-		steps = append(steps, m.Begun)
+		steps = append(steps, m.Begun, m.During)
 	}
 	if o.Second >= 0 && !o.Waiting {
 		steps = append(steps, o.Second)
@@ -135,8 +139,11 @@ func (x *explaining) explainOrder(e *Explanation) {
 		}
 	}
 	e.Steps = append(x.steps(x.Trace, steps), x.waits()...)
-	if o.Second < 0 && m.Begun == 0 {
-		not := []int{o.InPassing}
+	if m.Begun == 0 {
+		var not []int
+		if o.Second < 0 {
+			not = append(not, o.InPassing)
+		}
 		if later >= 0 {
 			not = append(not, later)
 		}

@@ -202,6 +202,9 @@ func verb(ev *trace.Event) string {
 		}
 		return "timed-out " + ev.Op.String()
 	}
+	if ev.Op == trace.OpResume {
+		return "return from " + trace.Op(ev.Value).String()
+	}
 	return ev.Op.String()
 }
 

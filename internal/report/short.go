@@ -122,7 +122,7 @@ func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, 
 	}
 	switch {
 	case m.Begun > 0:
-		return fmt.Sprintf("%s: %s comes after the beginning of %s, and before its end", of(x.cutObject(o.Object)), place(x.Event(o.First)), place(x.Event(m.Begun))), "after the end"
+		return fmt.Sprintf("%s: %s comes after the beginning of %s, and before its end", of(x.cutObject(o.Object)), place(x.Event(m.During)), place(x.Event(m.Begun))), "with one after the other"
 	case len(section) == 2:
 		first := section[0]
 		if timedWait(&x.Trace.Events[o.First]) { // what the thread does then is not to blame

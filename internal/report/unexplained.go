@@ -11,8 +11,10 @@ type Unexplained string
 
 // The reasons.
 const (
-	// OutOfTime: the limit on the time or the executions was reached first.
+	// OutOfTime: the limit on the time was reached first.
 	OutOfTime Unexplained = "limit"
+	// OutOfRuns: the limit on the executions was reached first.
+	OutOfRuns Unexplained = "executions"
 	// AlwaysFails: every schedule that was tried fails in the same way.
 	AlwaysFails Unexplained = "always"
 	// FailsOtherwise: every schedule that was tried fails, some in another way.
@@ -32,7 +34,9 @@ func (r Unexplained) Says(executions, passed int) string {
 	n := wording.Count(executions, "execution")
 	switch r {
 	case OutOfTime:
-		return "not known: its limit of time or executions was reached after " + n
+		return "not known: its time limit was reached after " + n
+	case OutOfRuns:
+		return "not known: its limit of executions was reached after " + n
 	case AlwaysFails:
 		return "does not depend on the schedule as far as tried: " + n + " failed in the same way"
 	case FailsOtherwise:

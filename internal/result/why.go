@@ -22,7 +22,7 @@ func (f *Finding) Said() string {
 	case f.Why == nil:
 		return ""
 	case f.Why.Cut:
-		return report.OutOfTime.Says(f.Why.Executions, f.Why.Passed)
+		return f.Why.Reason.Says(f.Why.Executions, f.Why.Passed)
 	}
 	return f.Why.Line
 }
