@@ -13,7 +13,7 @@ const LockCycle = "lock cycle"
 
 var lockCycle = &Pattern{
 	Name:  LockCycle,
-	Shows: "threads wait in a circle, each for a lock that another of them holds",
+	Shows: "threads wait in a circle, each for a lock that another of them holds, or in Go is to unlock",
 	find: func(x *Execution) *Match {
 		if x.Trace.Ending.Kind != trace.Deadlock {
 			return nil

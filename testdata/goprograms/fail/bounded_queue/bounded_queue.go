@@ -52,4 +52,4 @@ func (q *Queue) Take() int {
 	return v
 }
 
-// cause: items: max(q.most, len(q.items)) | q.items = q.items[1:]
+// cause: items: q.items = append(q.items, v) | for len(q.items) == 0
