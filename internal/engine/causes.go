@@ -141,9 +141,18 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 			without(v, r)
 		}
 	}
-	if closest != nil && len(failed) == 0 && passed < confirmSchedules {
+	if closest != nil && len(failed) == 0 && !c.Waiting {
 		// The base has few neighbours with the two in their order: those of the execution that turned them are tried as well.
 		y := x.On(closest, x.Plan)
+		if second, first := x.both(closest, c); second >= 0 && second < first && c.with == nil {
+			r, err := x.Run(ctx, y.Follow(y.Closer(second, first)))
+			if err != nil {
+				return err
+			}
+			if r.Verdict == experiment.Same && r.Trace != nil && x.turns(r, c) && !x.again(r.Trace, c) && !x.pending(r.Trace, c) && !x.waitsInstead(r.Trace, c) {
+				failed = append(failed, 0) // however much else is different: nothing else was turned on purpose
+			}
+		}
 		for _, script := range some(spread(y.Shifted(confirmShift)), confirmSchedules-passed) {
 			r, err := x.Run(ctx, y.Follow(script()))
 			if err != nil {
@@ -166,18 +175,21 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 }
 
 // some returns the first of a list, at most n.
-func some[T any](list []T, n int) []T { return list[:min(len(list), n)] }
+func some[T any](list []T, n int) []T { return list[:min(len(list), max(n, 0))] }
 
-// turns reports whether an execution has both events of a suspect, or the first one's thread has not come to it yet, and not in their order.
-func (x *explainer) turns(r *experiment.Result, c *suspect) bool {
-	switch {
-	case c.Waiting:
-		return false
-	case c.Second >= 0:
-		return r.Turned(c.First, c.Second) && r.At(c.First) >= 0
+// both returns the second event of a suspect in an execution, and its first one; -1 for those that it lacks.
+func (x *explainer) both(t *trace.Trace, c *suspect) (second, first int) {
+	m := experiment.Match(x.Base, t)
+	if c.Second >= 0 {
+		return m.Of(c.Second), m.Of(c.First)
 	}
-	first, second := r.At(c.First), experiment.Match(c.passing, r.Trace).Of(c.InPassing)
-	return first >= 0 && second >= 0 && second < first
+	return experiment.Match(c.passing, t).Of(c.InPassing), m.Of(c.First)
+}
+
+// turns reports whether an execution has both events of a suspect, and not in their order.
+func (x *explainer) turns(r *experiment.Result, c *suspect) bool {
+	second, first := x.both(r.Trace, c)
+	return !c.Waiting && second >= 0 && second < first
 }
 
 // again reports whether the two instructions of a suspect are executed in its order in another place of an execution: by accesses

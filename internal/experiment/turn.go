@@ -74,6 +74,26 @@ func (x *Experiment) Turns(first, second int) []Turn {
 	return turns
 }
 
+// Closer returns the schedule in which event second of the base, which comes after event first of another thread, comes as soon as it can after
+// what first stands for: what else first's thread does in between comes later.
+func (x *Experiment) Closer(first, second int) []schedule.Step {
+	t := x.Base
+	with := section(t, first, second)
+	until := section(t, second, len(t.Events))
+	var before, own, later []trace.Event
+	for i := first; i <= until[len(until)-1]; i++ {
+		switch ev := t.Events[i]; {
+		case slices.Contains(with, i):
+			before = append(before, ev)
+		case i <= second && ev.Thread != t.Events[first].Thread, slices.Contains(until, i):
+			own = append(own, ev)
+		default:
+			later = append(later, ev)
+		}
+	}
+	return Steps(slices.Concat(t.Events[:first], before, own, later, t.Events[until[len(until)-1]+1:]))
+}
+
 // mostCases is how many cases of a select are tried first, each in its turn.
 const mostCases = 4
 

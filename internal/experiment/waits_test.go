@@ -39,3 +39,40 @@ func TestWaitReacquires(t *testing.T) {
 		t.Errorf("the section after the wait has the events %v", got)
 	}
 }
+
+// TestClosedBeforeSelect: a close is turned with a select that follows, although its thread has used another channel since.
+func TestClosedBeforeSelect(t *testing.T) {
+	pairs := Selects(&trace.Trace{Events: []trace.Event{
+		{Thread: 0, Op: trace.OpChanClose, Object: 64, Site: 1},
+		{Thread: 0, Op: trace.OpChanRecv, Object: 128, Site: 2},
+		{Thread: 1, Op: trace.OpSelect, Site: 3},
+	}})
+	if !slices.Contains(pairs, [2]int{0, 2}) || !slices.Contains(pairs, [2]int{1, 2}) {
+		t.Errorf("%v, want both operations before the select", pairs)
+	}
+}
+
+// TestCloser: an event comes directly behind the critical section that another one begins, and what that one's thread does next comes later.
+func TestCloser(t *testing.T) {
+	const lock = trace.Object(64)
+	base := &trace.Trace{Header: trace.Header{Target: "c"}}
+	for i, ev := range []trace.Event{
+		{Thread: 1, Op: trace.OpMutexLock, Object: lock},
+		{Thread: 1, Op: trace.OpMutexUnlock, Object: lock},
+		{Thread: 1, Op: trace.OpYield},
+		{Thread: 2, Op: trace.OpYield},
+		{Thread: 2, Op: trace.OpMutexLock, Object: lock},
+		{Thread: 2, Op: trace.OpMutexUnlock, Object: lock},
+		{Thread: 1, Op: trace.OpYield},
+	} {
+		ev.Site = trace.Site(i + 1)
+		base.Events = append(base.Events, ev)
+	}
+	var got []trace.Site
+	for _, s := range (&Experiment{Base: base}).Closer(0, 4) {
+		got = append(got, s.Site)
+	}
+	if want := []trace.Site{1, 2, 4, 5, 6, 3, 7}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

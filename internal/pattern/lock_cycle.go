@@ -13,16 +13,19 @@ const LockCycle = "lock cycle"
 
 var lockCycle = &Pattern{
 	Name:  LockCycle,
-	Shows: "threads wait in a circle, each for a lock that another of them holds",
+	Shows: "threads wait in a circle, each for a lock that another of them holds, or in Go is to unlock",
 	find: func(x *Execution) *Match {
 		if x.Trace.Ending.Kind != trace.Deadlock {
 			return nil
 		}
-		circle := x.lockCycle()
+		circle, handed := x.lockCycle()
 		if len(circle) < 2 {
 			return nil
 		}
 		m := &Match{Say: func(w Words) string {
+			if handed {
+				return w.Threads(circle) + " wait in a circle: each for a lock that another of them holds, or would unlock if the execution did not fail."
+			}
 			return w.Threads(circle) + " wait in a circle: each for a lock that another of them holds."
 		}}
 		if x.Order == nil {
@@ -39,8 +42,9 @@ var lockCycle = &Pattern{
 }
 
 // lockCycle returns threads each of which waits for a lock that the next one holds, and the last one for one that the first
-// holds; nil for none. A lock that several threads hold for reading is followed to each of them.
-func (x *Execution) lockCycle() []trace.ThreadID {
+// holds; nil for none. A lock that several threads hold for reading is followed to each of them. handed says that a goroutine has locked
+// one of the locks and another of them is to unlock it.
+func (x *Execution) lockCycle() (circle []trace.ThreadID, handed bool) {
 	held := ops.LocksAt(x.Trace, len(x.Trace.Events))
 	waits := func(th trace.ThreadID) (on []trace.ThreadID) {
 		w := x.waiter(th)
@@ -52,8 +56,9 @@ func (x *Execution) lockCycle() []trace.ThreadID {
 				on = append(on, h.Thread)
 			}
 		}
-		if w.Holder >= 0 && w.Holder != th && !slices.Contains(on, w.Holder) {
-			on = append(on, w.Holder)
+		if holder := x.unlocks(w); holder >= 0 && holder != th && !slices.Contains(on, holder) {
+			on = append(on, holder)
+			handed = handed || holder != w.Holder
 		}
 		return on
 	}
@@ -79,8 +84,37 @@ func (x *Execution) lockCycle() []trace.ThreadID {
 	for i := range x.Trace.Ending.Waiters {
 		if follow(x.Trace.Ending.Waiters[i].Thread) {
 			slices.Sort(found)
-			return found
+			return found, handed
 		}
 	}
-	return nil
+	return nil, false
+}
+
+// unlocks returns the thread that is to unlock what another waits for, -1 if that is not known: the holder, or the goroutine that does so
+// in the execution which does not fail. Any goroutine may unlock a mutex of package sync.
+func (x *Execution) unlocks(w *trace.Waiter) trace.ThreadID {
+	if w.Holder < 0 || x.Trace.Header.Target != "go" || x.Passing == nil {
+		return w.Holder
+	}
+	// locked returns the events by which the holder came to have the lock.
+	locked := func(t *trace.Trace) (at []int) {
+		for i := range t.Events {
+			if t.Events[i].Thread == w.Holder && ops.AcquiresAt(t, i) == w.Object {
+				if got := ops.ObtainedAt(t, i); got >= 0 {
+					at = append(at, got)
+				}
+			}
+		}
+		return at
+	}
+	n, at := len(locked(x.Trace)), locked(x.Passing)
+	if n == 0 || n > len(at) {
+		return w.Holder
+	}
+	for i := at[n-1]; i < len(x.Passing.Events); i++ {
+		if ops.ReleasesAt(x.Passing, i) == w.Object {
+			return x.Passing.Events[i].Thread
+		}
+	}
+	return w.Holder
 }

@@ -17,3 +17,32 @@ func TestLockCycle(t *testing.T) {
 		ends deadlock
 `, OrderViolation)
 }
+
+// TestHandedLock: a goroutine waits for a lock that it has locked itself and another is to unlock, which waits for one that it holds.
+func TestHandedLock(t *testing.T) {
+	const execution = `
+		go
+		T0 golock bus <1
+		T0 acquire bus
+		T0 golock slot
+		T0 acquire slot
+		T0 golock slot
+		T1 golock bus <2
+		T0 waits golock slot T0
+		T1 waits golock bus T0
+		ends deadlock
+		passing:
+		T1 golock bus
+		T1 acquire bus
+		T1 gounlock bus
+		T0 golock bus
+		T0 acquire bus
+		T0 golock slot
+		T0 acquire slot
+`
+	paired(t, LockCycle, execution+`
+		T1 gounlock slot
+`, "0 1 wait in a circle: each for a lock that another of them holds, or would unlock if the execution did not fail.", execution+`
+		T0 gounlock slot
+`, OrderViolation)
+}

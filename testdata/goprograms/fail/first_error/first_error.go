@@ -42,4 +42,4 @@ func (g *Group) Wait() error {
 	return g.err
 }
 
-// cause: err: g.err = err
+// cause: : g.cancel() | err := f()

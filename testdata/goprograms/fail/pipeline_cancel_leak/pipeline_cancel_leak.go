@@ -48,4 +48,4 @@ func (p *Pipeline) First() int {
 	return v
 }
 
-// cause: : close(p.cancel) | case p.squares <- v * v
+// cause: : p.numbers <- i | select {

@@ -30,4 +30,4 @@ func (f *Formatter) Format(c byte, n int) []byte {
 	return b.Bytes()
 }
 
-// cause: buf: f.pool.Put(b) | return b.Bytes()
+// cause: pool: f.pool.Put(b) | f.pool.Get()

@@ -41,4 +41,4 @@ func (s *Session) Close() {
 	}
 }
 
-// cause: : case s.quit <- struct{}{} | case s.beats <- n
+// cause: : select {

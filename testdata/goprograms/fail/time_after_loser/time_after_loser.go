@@ -29,4 +29,4 @@ func Resolve(name string, delay, timeout time.Duration) (int, error) {
 	}
 }
 
-// cause: : answer <- len(name) | case <-time.After(timeout)
+// cause: : answer <- len(name) | select {

@@ -72,4 +72,4 @@ func (l *Lease) Stop() {
 	}
 }
 
-// cause: valid: l.valid = false | if !l.timer.Stop()
+// cause: valid: l.valid = false | if !l.valid
