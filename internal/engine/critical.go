@@ -11,6 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/pattern"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -235,7 +236,7 @@ func (x *explainer) repeat(ctx context.Context, t target.Target, recorded *trace
 	pairs, all := experiment.Dependent(x.Base)
 	x.omitted = !all
 	failed := failedAt(x.Base)
-	for _, p := range slices.Concat(experiment.Broken(x.Base), experiment.Interruptions(x.Base), pairs, experiment.Extents(x.Base), experiment.Selects(x.Base)) {
+	for _, p := range slices.Concat(usedFreed(x.Base), experiment.Broken(x.Base), experiment.Interruptions(x.Base), pairs, experiment.Extents(x.Base), experiment.Selects(x.Base)) {
 		if (p[1] < failed || x.Base.Events[p[1]].Thread != x.Base.Ending.Thread) && !slices.ContainsFunc(x.pairs, func(q pairOf) bool { return q.waiter == nil && q.first == p[0] && q.second == p[1] }) {
 			x.pairs = append(x.pairs, pairOf{first: p[0], second: p[1], origin: max(x.Origin(x.Base, p[0]), x.Origin(x.Base, p[1]))})
 		}
@@ -266,6 +267,16 @@ func waitingPairs(t *trace.Trace) (out []pairOf) {
 		}
 	}
 	return out
+}
+
+// usedFreed returns, for an execution that ends as a thread uses a lock or the like in memory which another has freed, the free and that
+// use. Accesses to memory are among the dependent events.
+func usedFreed(t *trace.Trace) [][2]int {
+	free, use := pattern.Freed(t), lastOf(t, t.Ending.Thread)
+	if free < 0 || use < free || t.Events[use].Object != t.Ending.Object {
+		return nil
+	}
+	return [][2]int{{free, use}}
 }
 
 // failedAt returns the event with which a test failed, or the number of events for other failures. What its thread does after it is left out.

@@ -32,7 +32,7 @@ func (x *explainer) turned(origin report.Origin) (out []*suspect) {
 	}
 	for _, p := range critical {
 		narrower := func(q *pairOf) bool { return q.Narrower(&p.Trial) }
-		if !x.losesWakeUp(p) && slices.ContainsFunc(critical, narrower) {
+		if !x.wakesTooLittle(p) && slices.ContainsFunc(critical, narrower) {
 			continue
 		}
 		out = append(out, &suspect{
@@ -43,9 +43,9 @@ func (x *explainer) turned(origin report.Origin) (out []*suspect) {
 	return out
 }
 
-// losesWakeUp reports whether a pair is that of a wake-up and a wait which never ends.
-func (x *explainer) losesWakeUp(p *pairOf) bool {
-	return p.waiter == nil && pattern.LosesWakeUp(x.Base, p.first, p.second)
+// wakesTooLittle reports whether a pair is that of a wake-up and a wait which never ends.
+func (x *explainer) wakesTooLittle(p *pairOf) bool {
+	return p.waiter == nil && (pattern.LosesWakeUp(x.Base, p.Passing, p.first, p.second) || pattern.WakesTooFew(x.Base, p.first, p.second))
 }
 
 // ranked returns suspects with the most telling first. early are those that delaying the failing thread showed.
@@ -90,9 +90,9 @@ func (x *explainer) rank(c *suspect) []int {
 	if x.stuck() {
 		named = min(named, 1)
 	} else if named == unnamed {
-		return []int{is(x.losesWakeUp(c.pair)), is(waiting), is(!talks), named, near, turned}
+		return []int{is(x.wakesTooLittle(c.pair)), is(waiting), is(!talks), named, near, turned}
 	}
-	return []int{is(x.losesWakeUp(c.pair)), is(waiting), is(!talks), named, turned, near}
+	return []int{is(x.wakesTooLittle(c.pair)), is(waiting), is(!talks), named, turned, near}
 }
 
 // unnamed is what named returns for no pattern.

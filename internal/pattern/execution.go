@@ -87,6 +87,18 @@ func isWake(ev *trace.Event) bool {
 	return does == ops.WakeOne || does == ops.WakeAll
 }
 
+// isStep reports whether an event is a step in what its thread does for itself: it accesses or allocates memory, acquires or releases a
+// lock, or calls a function.
+func isStep(ev *trace.Event) bool {
+	switch s := ops.Of(ev.Op); {
+	case s.Of == ops.Memory, s.Of == ops.Block:
+		return true
+	case s.Does == ops.Acquire, s.Does == ops.AcquireShared, s.Does == ops.Release, s.Does == ops.ReleaseShared:
+		return true
+	}
+	return ev.Op.IsCall()
+}
+
 // Overlaps reports whether two accesses have a byte in common.
 func Overlaps(a, b *trace.Event) bool {
 	return a.Object < b.Object+trace.Object(max(b.Size, 1)) && b.Object < a.Object+trace.Object(max(a.Size, 1))

@@ -133,8 +133,16 @@ func parse(t *testing.T, text string) *Execution {
 		}
 		in.Events = append(in.Events, ev)
 	}
+	for _, t := range []*trace.Trace{x.Trace, x.Passing} {
+		for th := trace.ThreadID(0); t != nil && int(th) < threads; th++ {
+			t.Threads = append(t.Threads, trace.Thread{ID: th, Name: uint64(th) + 1})
+		}
+	}
 	return x
 }
+
+// threads is how many threads an execution has.
+const threads = 8
 
 // known returns the operation that tests call by a word.
 func known(t *testing.T, word string) trace.Op {

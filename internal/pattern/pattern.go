@@ -17,6 +17,7 @@ var table = []*Pattern{
 	lockCycle,
 	useAfterFree,
 	lostWakeUp,
+	tooFewWakeUps,
 	stolenWakeUp,
 	aba,
 	doubleChecked,
