@@ -59,6 +59,8 @@ type Critical struct {
 	// Reason says why Orders is empty, or its first says little. Passed of the executions did not fail.
 	Reason report.Unexplained
 	Passed int
+	// Interrupted is what a signal handler does to its own thread if the failure depends on it; nil otherwise.
+	Interrupted *report.Interrupted
 }
 
 // Explain looks for the orderings of two events of different threads on which a failure depends. It repeats
@@ -236,7 +238,7 @@ func (x *explainer) repeat(ctx context.Context, t target.Target, recorded *trace
 	pairs, all := experiment.Dependent(x.Base)
 	x.omitted = !all
 	failed := failedAt(x.Base)
-	for _, p := range slices.Concat(usedFreed(x.Base), experiment.Broken(x.Base), experiment.Interruptions(x.Base), pairs, experiment.Extents(x.Base), experiment.Selects(x.Base)) {
+	for _, p := range slices.Concat(usedLate(x.Base), experiment.Broken(x.Base), experiment.Interruptions(x.Base), pairs, experiment.Extents(x.Base), experiment.Selects(x.Base)) {
 		if (p[1] < failed || x.Base.Events[p[1]].Thread != x.Base.Ending.Thread) && !slices.ContainsFunc(x.pairs, func(q pairOf) bool { return q.waiter == nil && q.first == p[0] && q.second == p[1] }) {
 			x.pairs = append(x.pairs, pairOf{first: p[0], second: p[1], origin: max(x.Origin(x.Base, p[0]), x.Origin(x.Base, p[1]))})
 		}
@@ -269,14 +271,27 @@ func waitingPairs(t *trace.Trace) (out []pairOf) {
 	return out
 }
 
-// usedFreed returns, for an execution that ends as a thread uses a lock or the like in memory which another has freed, the free and that
-// use. Accesses to memory are among the dependent events.
-func usedFreed(t *trace.Trace) [][2]int {
-	free, use := pattern.Freed(t), lastOf(t, t.Ending.Thread)
-	if free < 0 || use < free || t.Events[use].Object != t.Ending.Object {
+// usedLate returns, for an execution that ends as a thread uses a lock or the like in memory which another has freed, the free and that
+// use, and where it was in a function's frame, the last operations of the other thread on its stack and the use. Accesses to memory are
+// among the dependent events.
+func usedLate(t *trace.Trace) (out [][2]int) {
+	use, object := lastOf(t, t.Ending.Thread), t.Ending.Object
+	if t.Ending.Kind != trace.Misuse || use < 0 || object == 0 || t.Events[use].Object != object {
 		return nil
 	}
-	return [][2]int{{free, use}}
+	if free := pattern.Freed(t); free >= 0 && free < use {
+		return [][2]int{{free, use}}
+	}
+	if object.Region() != trace.RegionStack {
+		return nil
+	}
+	for e := use - 1; e >= 0 && len(out) < explainNear; e-- {
+		ev := &t.Events[e]
+		if ev.Thread != t.Ending.Thread && ev.Flags&trace.FlagNoDecision == 0 && ev.Object.Region() == trace.RegionStack && ev.Object.Index() == object.Index() {
+			out = append(out, [2]int{e, use})
+		}
+	}
+	return out
 }
 
 // failedAt returns the event with which a test failed, or the number of events for other failures. What its thread does after it is left out.

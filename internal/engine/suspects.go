@@ -169,6 +169,9 @@ func (x *explainer) conclude(ctx context.Context) error {
 		list = x.doubtful[:1]
 	}
 	c := &x.critical
+	if err := unlessLimit(x.interrupted(ctx)); err != nil {
+		return err
+	}
 	for _, o := range list[:min(len(list), explainOrders)] {
 		c.Orders = append(c.Orders, o.Order)
 	}
@@ -182,10 +185,12 @@ func (x *explainer) conclude(ctx context.Context) error {
 		if ops.Does(x.Base.Events[c.Orders[0].First].Op) == ops.Create {
 			c.Reason = report.StartsTooLate
 		}
-	} else if err := x.reason(ctx); err != nil {
-		return err
+	} else if c.Interrupted == nil {
+		if err := x.reason(ctx); err != nil {
+			return err
+		}
 	}
 	c.Base, c.Executions, c.Complete = x.Base, x.Executions(), x.Complete() && !x.omitted
-	c.Cut = !x.Complete() && len(x.confirmed) == 0 // what is confirmed stays the headline
+	c.Cut = !x.Complete() && len(x.confirmed) == 0 && c.Interrupted == nil // what is confirmed stays the headline
 	return nil
 }

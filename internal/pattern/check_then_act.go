@@ -1,5 +1,10 @@
 package pattern
 
+import (
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
+)
+
 // CheckThenAct is a decision on what another thread changes before it is carried out.
 const CheckThenAct = "check then act"
 
@@ -8,8 +13,20 @@ var checkThenAct = &Pattern{
 	Shows: "another thread writes between two reads, which may be in different critical sections",
 	find: func(x *Execution) *Match {
 		if t := x.interleaving(); t != nil && x.Reads(t[0]) && x.Reads(t[2]) {
-			return &Match{Triple: t}
+			return &Match{Triple: t, More: x.act(t[2])}
 		}
 		return nil
 	},
+}
+
+// act returns the write that a thread goes on to after an access of the same object, as its next step on that, nil for none.
+func (x *Execution) act(from int) []int {
+	ev := x.event(from)
+	e := x.straight(from+1, ev.Thread, func(other *trace.Event) bool {
+		return isAccess(other) && other.Object == ev.Object && ops.Changes(other)
+	})
+	if e < 0 {
+		return nil
+	}
+	return []int{e}
 }

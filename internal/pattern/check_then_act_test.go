@@ -1,6 +1,9 @@
 package pattern
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestCheckThenAct(t *testing.T) {
 	paired(t, CheckThenAct, `
@@ -20,4 +23,22 @@ func TestCheckThenAct(t *testing.T) {
 		T1 read x 0 <2
 		T1 read x 0
 `, OrderViolation)
+}
+
+// A section of a lock that its thread acquires again ends with the last release.
+func TestCheckInNestedSection(t *testing.T) {
+	const nested = `
+		T1 lock m <1
+		T1 lock m
+		T1 read x 0
+		T1 unlock m
+		T1 unlock m
+		T2 lock m <2
+		T2 write x 1
+		T2 unlock m
+		T1 lock m
+		T1 read x 1
+		T1 write x 2
+`
+	paired(t, CheckThenAct, nested+"ends assertion T1", "", strings.Replace(nested, "T1 lock m\n\t\tT1 read x 0", "T1 unlock m\n\t\tT1 read x 0", 1)+"ends assertion T1", OrderViolation)
 }

@@ -17,6 +17,9 @@ type Execution struct {
 	// if they are not known.
 	Functions func(t *trace.Trace, event int) []string
 
+	// Interrupted is what a handler does to its thread if executions showed that the failure depends on it; nil otherwise.
+	Interrupted *Interruption
+
 	triple *[]int // what interleaving returns, once it is known
 }
 

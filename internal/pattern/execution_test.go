@@ -153,7 +153,7 @@ func known(t *testing.T, word string) trace.Op {
 		"rdlock": trace.OpRwlockRdlock, "wrlock": trace.OpRwlockWrlock, "wait": trace.OpCondWait, "awake": trace.OpCondWake, "signal": trace.OpCondSignal,
 		"broadcast": trace.OpCondBroadcast, "yield": trace.OpYield, "post": trace.OpSemPost, "send": trace.OpChanSend, "recv": trace.OpChanRecv,
 		"close": trace.OpChanClose, "select": trace.OpSelect, "resume": trace.OpResume, "add": trace.OpWgAdd, "wgwait": trace.OpWgWait, "golock": trace.OpGmutexLock,
-		"gounlock": trace.OpGmutexUnlock,
+		"gounlock": trace.OpGmutexUnlock, "deliver": trace.OpSignalDeliver, "return": trace.OpSignalReturn,
 	}[word]
 	if !ok {
 		t.Fatalf("no operation is called %q", word)

@@ -110,16 +110,12 @@ func (x *Execution) idles(th trace.ThreadID) bool {
 
 // did reports whether a thread has changed all that it changes in the first n events of the execution that does not fail.
 func (x *Execution) did(name uint64, n int) bool {
-	type step struct {
-		site trace.Site
-		op   trace.Op
-	}
-	left := map[step]int{}
+	left := map[operation]int{}
 	count := func(t *trace.Trace, n, by int) {
 		for i := range t.Events[:n] {
 			ev := &t.Events[i]
 			if t.Threads[ev.Thread].Name == name && (isWake(ev) || isAccess(ev) && ops.Changes(ev) && ev.Object.Region() != trace.RegionStack) {
-				left[step{ev.Site, ev.Op}] += by
+				left[operation{ev.Site, ev.Op}] += by
 			}
 		}
 	}

@@ -18,6 +18,7 @@ var table = []*Pattern{
 	useAfterFree,
 	lostWakeUp,
 	tooFewWakeUps,
+	interruptedByHandler,
 	stolenWakeUp,
 	aba,
 	doubleChecked,

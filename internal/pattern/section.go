@@ -17,6 +17,7 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 	if does := ops.Does(bound.Op); does == ops.Release || does == ops.ReleaseShared {
 		from, step = at-1, -1
 	}
+	depth := 1 // of a lock that the thread may acquire again
 	for i := from; i >= 0 && i < len(t.Events); i += step {
 		ev := &t.Events[i]
 		s := ops.Of(ev.Op)
@@ -25,7 +26,14 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 		}
 		switch s.Does {
 		case ops.Acquire, ops.AcquireShared, ops.Release, ops.ReleaseShared:
-			if ev.Object == lock {
+			if ev.Object != lock || !s.Done(ev) {
+				break
+			}
+			releases := s.Does == ops.Release || s.Does == ops.ReleaseShared
+			if depth++; releases == (step > 0) {
+				depth -= 2
+			}
+			if depth == 0 {
 				return accesses, conditions
 			}
 		}

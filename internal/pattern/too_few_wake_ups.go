@@ -50,11 +50,11 @@ func WakesTooFew(t *trace.Trace, first, second int) bool {
 func (x *Execution) tooFew(first, second int) (wake int, ok bool) {
 	waiter := x.event(first).Thread
 	w := x.waiter(waiter)
-	wait := x.straight(first, func(ev *trace.Event) bool { return ops.Does(ev.Op) == ops.Wait && ops.Of(ev.Op).Of == ops.Condition })
+	wait := x.straight(first, waiter, func(ev *trace.Event) bool { return ops.Does(ev.Op) == ops.Wait && ops.Of(ev.Op).Of == ops.Condition })
 	if w == nil || wait < 0 || x.event(wait).Object != w.Object {
 		return 0, false
 	}
-	wake = x.straight(second, func(ev *trace.Event) bool { return ev.Object == w.Object && isWake(ev) })
+	wake = x.straight(second, x.event(second).Thread, func(ev *trace.Event) bool { return ev.Object == w.Object && isWake(ev) })
 	if wake < 0 || !x.waitsBefore(waiter, wake) {
 		return 0, false
 	}
@@ -83,10 +83,9 @@ func (x *Execution) waitsBefore(th trace.ThreadID, wake int) bool {
 	return false
 }
 
-// straight returns the first event from event i on of its thread that is accepted, if the thread only reads, writes, and acquires and
+// straight returns the first event of a thread from event i on that is accepted, if the thread only reads, writes, and acquires and
 // releases locks before it; -1 for none.
-func (x *Execution) straight(i int, is func(ev *trace.Event) bool) int {
-	th := x.event(i).Thread
+func (x *Execution) straight(i int, th trace.ThreadID, is func(ev *trace.Event) bool) int {
 	for k := i; k < len(x.Trace.Events); k++ {
 		ev := x.event(k)
 		if ev.Thread != th {
