@@ -280,7 +280,18 @@ func usedLate(t *trace.Trace) (out [][2]int) {
 		return nil
 	}
 	if free := pattern.Freed(t); free >= 0 && free < use {
-		return [][2]int{{free, use}}
+		out = append(out, [2]int{free, use})
+		for e := free - 1; e >= 0; e-- { // what was in it, which is destroyed first
+			ev := &t.Events[e]
+			if ev.Thread != t.Events[free].Thread || ev.Flags&trace.FlagNoDecision != 0 {
+				continue
+			}
+			if ops.Does(ev.Op) != ops.Destroy || !race.Overlap(ev, &t.Events[free]) {
+				break
+			}
+			out = append(out, [2]int{e, use})
+		}
+		return out
 	}
 	if object.Region() != trace.RegionStack {
 		return nil
@@ -436,10 +447,17 @@ func (x *explainer) delay(ctx context.Context, of func(event int) bool, nth, mos
 			}
 			others = append(others, other)
 		}
+		ends := does == ops.Free || does == ops.Destroy // then every use has to come before it
+		if ends {
+			slices.Reverse(others)
+		}
 		slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(x.Origin(r.Trace, a), x.Origin(r.Trace, b)) })
 		var found *suspect
 		for _, other := range slices.Concat(x.awaited(r, len(before), own), others)[:min(len(others), explainOthers)] {
-			if found, err = x.tooEarly(ctx, e, r, own, acquisition(r.Trace, other, len(before))); err != nil || found != nil {
+			if !ends {
+				other = acquisition(r.Trace, other, len(before))
+			}
+			if found, err = x.tooEarly(ctx, e, r, own, other); err != nil || found != nil {
 				break
 			}
 		}
@@ -630,7 +648,7 @@ func depends(a, b *trace.Event) bool {
 	if lock := ops.Acquires(a); lock != 0 && lock == ops.Acquires(b) {
 		return true // their critical sections do
 	}
-	if one.Of == ops.Memory && (two.Of == ops.Memory || two.Of == ops.Block) || two.Of == ops.Memory && one.Of == ops.Block {
+	if one.Of == ops.Memory && two.Of == ops.Memory || (one.Of == ops.Block || two.Of == ops.Block) && a.Object != 0 && b.Object != 0 {
 		return race.Overlap(a, b)
 	}
 	return a.Object == b.Object
