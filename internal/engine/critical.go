@@ -393,7 +393,7 @@ func (x *explainer) turnAll(ctx context.Context, origin report.Origin) (err erro
 			return err
 		}
 	}
-	return nil
+	return x.bisect(ctx, origin)
 }
 
 // delay looks for an event that comes before another that never happens, because the execution fails first, or that

@@ -60,6 +60,9 @@ func (x *explainer) ranked(early, turned []*suspect) []*suspect {
 		early = nil // what delaying the failing thread shows follows from the misuse
 	}
 	out := slices.Concat(early, turned)
+	if len(early) > 0 && len(turned) > 0 && x.tells(turned[0]) && !x.tells(early[0]) {
+		out = slices.Concat(turned, early)
+	}
 	type places struct{ a, b trace.Site }
 	listed := map[places]bool{} // the same two instructions, later in the execution, add nothing
 	return slices.DeleteFunc(out, func(c *suspect) bool {
@@ -95,6 +98,9 @@ func (x *explainer) rank(c *suspect) []int {
 	return []int{is(x.wakesTooLittle(c.pair)), is(waiting), is(!talks), named, turned, near}
 }
 
+// tells reports whether a suspect's pattern says more than that one event comes before another.
+func (x *explainer) tells(c *suspect) bool { return x.names != nil && x.named(c) < unnamed }
+
 // unnamed is what named returns for no pattern.
 const unnamed = 2
 
@@ -106,6 +112,8 @@ func (x *explainer) named(c *suspect) int {
 	switch x.names.Pattern(x.Base, c.passing, &c.Order) {
 	case pattern.OrderViolation, pattern.Leak, pattern.Livelock:
 		return unnamed
+	case pattern.StolenWakeUp:
+		return -1
 	case pattern.Unserializable:
 		return 1
 	case pattern.CheckThenAct:

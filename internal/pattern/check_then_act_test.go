@@ -42,3 +42,19 @@ func TestCheckInNestedSection(t *testing.T) {
 `
 	paired(t, CheckThenAct, nested+"ends assertion T1", "", strings.Replace(nested, "T1 lock m\n\t\tT1 read x 0", "T1 unlock m\n\t\tT1 read x 0", 1)+"ends assertion T1", OrderViolation)
 }
+
+// What a third thread writes is what is read.
+func TestCheckUndone(t *testing.T) {
+	paired(t, CheckThenAct, `
+		T1 read x 0 <1
+		T2 write x 1 <2
+		T1 read x 1
+		ends assertion T1
+`, "", `
+		T1 read x 0 <1
+		T2 write x 1 <2
+		T3 write x 0
+		T1 read x 0
+		ends assertion T1
+`, OrderViolation)
+}

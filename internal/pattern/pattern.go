@@ -16,6 +16,7 @@ var table = []*Pattern{
 	selfDeadlock,
 	lockCycle,
 	useAfterFree,
+	reusedDescriptor,
 	lostWakeUp,
 	tooFewWakeUps,
 	interruptedByHandler,

@@ -23,7 +23,7 @@ func (r *Running) Misuses(t, passing *trace.Trace, o *Order) bool {
 // Explain completes an explanation of t: it names the objects of e.Orders and the pattern, lists the steps and the
 // events, and writes the text. passing is the execution that does not fail, nil for none.
 func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
-	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Functions: names.functions}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text}
+	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Functions: names.functions}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text, later: -1}
 	if e.Interrupted != nil {
 		x.Interrupted = &e.Interrupted.Interruption
 	}
@@ -79,6 +79,9 @@ func (x *explaining) explainOrder(e *Explanation) {
 	if m.Triple == nil && section == nil {
 		section, later = x.Guarded(x.Order)
 	}
+	if x.later = -1; len(section) == 1 && m.Begun == 0 {
+		x.later = later
+	}
 	if o.Together && len(e.Orders) > 1 {
 		x.also = &e.Orders[1]
 	}
@@ -114,6 +117,9 @@ func (x *explaining) explainOrder(e *Explanation) {
 	}
 	if len(section) == 2 {
 		x.add("With the lock held, %s comes before %s.", x.Event(section[0]), x.Event(section[1]))
+	}
+	if x.later >= 0 {
+		x.add("With the lock held, %s comes before %s.", x.Event(section[0]), x.yetToCome(x.later))
 	}
 	x.say(m)
 	switch {
