@@ -52,8 +52,8 @@ type operation struct {
 	op   trace.Op
 }
 
-// Interruptions returns those of the threads that an execution ends with, the nearest to the end first: updates that a handler makes be lost, checks that
-// it invalidates without effect, and waits of a handler for its own thread.
+// Interruptions returns those of the threads that an execution ends with, the nearest to the end first: updates that a handler makes be lost, checks whose
+// result it changes too late, and waits of a handler for its own thread.
 func Interruptions(t *trace.Trace) (out []Interruption) {
 	for from := range slices.Backward(t.Events) {
 		ev := &t.Events[from]
