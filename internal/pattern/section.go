@@ -56,6 +56,23 @@ func (x *Execution) SameLock(first, second int) bool {
 	return lock != 0 && lock == ops.Acquires(x.event(second))
 }
 
+// meant returns the events of the ordering, and the execution of the second; nil for none. The accesses stand for acquisitions that guard them.
+func (x *Execution) meant() (first, second int, in *trace.Trace) {
+	o := x.Order
+	if o == nil || o.Waiting {
+		return 0, 0, nil
+	}
+	switch events, later := x.Guarded(o); {
+	case len(events) == 2:
+		return events[0], events[1], x.Trace
+	case len(events) == 1:
+		return events[0], later, x.Passing
+	case o.Second < 0:
+		return o.First, o.InPassing, x.Passing
+	}
+	return o.First, o.Second, x.Trace
+}
+
 // Guarded returns the accesses to memory for which two acquisitions of one lock stand: of their critical sections, the last of the
 // first and the first of the second that conflict. later is the second one's event if it is of the execution that does not fail,
 // otherwise -1. If the second thread waits, events has the last access of the first section to memory that other threads access.
