@@ -11,6 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/pattern"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
@@ -60,6 +61,8 @@ type Critical struct {
 	// Reason says why Orders is empty, or its first says little. Passed of the executions did not fail.
 	Reason report.Unexplained
 	Passed int
+	// Interrupted is what a signal handler does to its own thread if the failure depends on it; nil otherwise.
+	Interrupted *report.Interrupted
 }
 
 // Explain looks for the orderings of two events of different threads on which a failure depends. It repeats
@@ -250,7 +253,7 @@ func (x *explainer) repeat(ctx context.Context, t target.Target, recorded *trace
 	pairs, all := experiment.Dependent(x.Base)
 	x.omitted = !all
 	failed := failedAt(x.Base)
-	for _, p := range slices.Concat(experiment.Broken(x.Base), experiment.Interruptions(x.Base), pairs, experiment.Extents(x.Base), experiment.Selects(x.Base)) {
+	for _, p := range slices.Concat(usedLate(x.Base), experiment.Broken(x.Base), experiment.Interruptions(x.Base), pairs, experiment.Extents(x.Base), experiment.Selects(x.Base)) {
 		if (p[1] < failed || x.Base.Events[p[1]].Thread != x.Base.Ending.Thread) && !slices.ContainsFunc(x.pairs, func(q pairOf) bool { return q.waiter == nil && q.first == p[0] && q.second == p[1] }) {
 			x.pairs = append(x.pairs, pairOf{first: p[0], second: p[1], origin: max(x.Origin(x.Base, p[0]), x.Origin(x.Base, p[1]))})
 		}
@@ -278,6 +281,40 @@ func waitingPairs(t *trace.Trace) (out []pairOf) {
 		}
 		if first >= 0 && second >= 0 && w.Site != 0 && t.Events[first].Site != 0 {
 			out = append(out, pairOf{first: first, second: second, waiter: w})
+		}
+	}
+	return out
+}
+
+// usedLate returns, for an execution that ends as a thread uses a lock or the like in memory which another has freed, the free and that
+// use, and where it was in a function's frame, the last operations of the other thread on its stack and the use. Accesses to memory are
+// among the dependent events.
+func usedLate(t *trace.Trace) (out [][2]int) {
+	use, object := lastOf(t, t.Ending.Thread), t.Ending.Object
+	if t.Ending.Kind != trace.Misuse || use < 0 || object == 0 || t.Events[use].Object != object {
+		return nil
+	}
+	if free := pattern.Freed(t); free >= 0 && free < use {
+		out = append(out, [2]int{free, use})
+		for e := free - 1; e >= 0; e-- { // what was in it, which is destroyed first
+			ev := &t.Events[e]
+			if ev.Thread != t.Events[free].Thread || ev.Flags&trace.FlagNoDecision != 0 {
+				continue
+			}
+			if ops.Does(ev.Op) != ops.Destroy || !race.Overlap(ev, &t.Events[free]) {
+				break
+			}
+			out = append(out, [2]int{e, use})
+		}
+		return out
+	}
+	if object.Region() != trace.RegionStack {
+		return nil
+	}
+	for e := use - 1; e >= 0 && len(out) < explainNear; e-- {
+		ev := &t.Events[e]
+		if ev.Thread != t.Ending.Thread && ev.Flags&trace.FlagNoDecision == 0 && ev.Object.Region() == trace.RegionStack && ev.Object.Index() == object.Index() {
+			out = append(out, [2]int{e, use})
 		}
 	}
 	return out
@@ -371,7 +408,7 @@ func (x *explainer) turnAll(ctx context.Context, origin report.Origin) (err erro
 			return err
 		}
 	}
-	return nil
+	return x.bisect(ctx, origin)
 }
 
 // delay looks for an event that comes before another that never happens, because the execution fails first, or that
@@ -425,10 +462,17 @@ func (x *explainer) delay(ctx context.Context, of func(event int) bool, nth, mos
 			}
 			others = append(others, other)
 		}
+		ends := does == ops.Free || does == ops.Destroy // then every use has to come before it
+		if ends {
+			slices.Reverse(others)
+		}
 		slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(x.Origin(r.Trace, a), x.Origin(r.Trace, b)) })
 		named := false
 		for _, other := range slices.Concat(x.awaited(r, len(before), own), others)[:min(len(others), explainOthers)] {
-			found, err := x.tooEarly(ctx, e, r, own, acquisition(r.Trace, other, len(before)))
+			if !ends {
+				other = acquisition(r.Trace, other, len(before))
+			}
+			found, err := x.tooEarly(ctx, e, r, own, other)
 			if err != nil {
 				return unlessLimit(err)
 			}
@@ -628,7 +672,7 @@ func depends(a, b *trace.Event) bool {
 	if lock := ops.Acquires(a); lock != 0 && lock == ops.Acquires(b) {
 		return true // their critical sections do
 	}
-	if one.Of == ops.Memory && (two.Of == ops.Memory || two.Of == ops.Block) || two.Of == ops.Memory && one.Of == ops.Block {
+	if one.Of == ops.Memory && two.Of == ops.Memory || (one.Of == ops.Block || two.Of == ops.Block) && a.Object != 0 && b.Object != 0 {
 		return race.Overlap(a, b)
 	}
 	return a.Object == b.Object

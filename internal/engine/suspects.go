@@ -32,7 +32,7 @@ func (x *explainer) turned(origin report.Origin) (out []*suspect) {
 	}
 	for _, p := range critical {
 		narrower := func(q *pairOf) bool { return q.Narrower(&p.Trial) }
-		if !x.losesWakeUp(p) && slices.ContainsFunc(critical, narrower) {
+		if !x.wakesTooLittle(p) && slices.ContainsFunc(critical, narrower) {
 			continue
 		}
 		out = append(out, &suspect{
@@ -43,9 +43,9 @@ func (x *explainer) turned(origin report.Origin) (out []*suspect) {
 	return out
 }
 
-// losesWakeUp reports whether a pair is that of a wake-up and a wait which never ends.
-func (x *explainer) losesWakeUp(p *pairOf) bool {
-	return p.waiter == nil && pattern.LosesWakeUp(x.Base, p.first, p.second)
+// wakesTooLittle reports whether a pair is that of a wake-up and a wait which never ends.
+func (x *explainer) wakesTooLittle(p *pairOf) bool {
+	return p.waiter == nil && (pattern.LosesWakeUp(x.Base, p.Passing, p.first, p.second) || pattern.WakesTooFew(x.Base, p.first, p.second))
 }
 
 // ranked returns suspects with the most telling first. early are those that delaying the failing thread showed.
@@ -60,6 +60,9 @@ func (x *explainer) ranked(early, turned []*suspect) []*suspect {
 		early = nil // what delaying the failing thread shows follows from the misuse
 	}
 	out := slices.Concat(early, turned)
+	if len(early) > 0 && len(turned) > 0 && x.tells(turned[0]) && !x.tells(early[0]) {
+		out = slices.Concat(turned, early)
+	}
 	type places struct{ a, b trace.Site }
 	listed := map[places]bool{} // the same two instructions, later in the execution, add nothing
 	return slices.DeleteFunc(out, func(c *suspect) bool {
@@ -90,10 +93,13 @@ func (x *explainer) rank(c *suspect) []int {
 	if x.stuck() {
 		named = min(named, 1)
 	} else if named == unnamed {
-		return []int{is(x.losesWakeUp(c.pair)), is(waiting), is(!talks), named, near, turned}
+		return []int{is(x.wakesTooLittle(c.pair)), is(waiting), is(!talks), named, near, turned}
 	}
-	return []int{is(x.losesWakeUp(c.pair)), is(waiting), is(!talks), named, turned, near}
+	return []int{is(x.wakesTooLittle(c.pair)), is(waiting), is(!talks), named, turned, near}
 }
+
+// tells reports whether a suspect's pattern says more than that one event comes before another.
+func (x *explainer) tells(c *suspect) bool { return x.names != nil && x.named(c) < unnamed }
 
 // unnamed is what named returns for no pattern.
 const unnamed = 2
@@ -106,6 +112,8 @@ func (x *explainer) named(c *suspect) int {
 	switch x.names.Pattern(x.Base, c.passing, &c.Order) {
 	case pattern.OrderViolation, pattern.Leak, pattern.Livelock:
 		return unnamed
+	case pattern.StolenWakeUp:
+		return -1
 	case pattern.Unserializable:
 		return 1
 	case pattern.CheckThenAct:
@@ -201,6 +209,9 @@ func (x *explainer) conclude(ctx context.Context) error {
 		list = x.doubtful[:1]
 	}
 	c := &x.critical
+	if err := unlessLimit(x.interrupted(ctx)); err != nil {
+		return err
+	}
 	for _, o := range list[:min(len(list), explainOrders)] {
 		if o.First = written(x.Base, o.First); o.Second >= 0 && !o.Waiting {
 			o.Second = written(x.Base, o.Second)
@@ -219,11 +230,13 @@ func (x *explainer) conclude(ctx context.Context) error {
 		if ops.Does(x.Base.Events[c.Orders[0].First].Op) == ops.Create {
 			c.Reason = report.StartsTooLate
 		}
-	} else if err := x.reason(ctx); err != nil {
-		return err
+	} else if c.Interrupted == nil {
+		if err := x.reason(ctx); err != nil {
+			return err
+		}
 	}
 	c.Base, c.Executions, c.Complete = x.Base, x.Executions(), x.Complete() && !x.omitted
-	if c.Cut = !x.Complete() && len(x.confirmed) == 0; c.Cut { // what is confirmed stays the headline
+	if c.Cut = !x.Complete() && len(x.confirmed) == 0 && c.Interrupted == nil; c.Cut { // what is confirmed stays the headline
 		c.Reason = x.limit()
 	}
 	return nil

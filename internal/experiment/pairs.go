@@ -345,11 +345,7 @@ func readsOnly(ev *trace.Event) bool {
 // Conflicts returns the pairs of events of different threads that depend on each other and have no event in
 // between that depends on both, in the order of the second.
 func Conflicts(t *trace.Trace, counts func(*trace.Event) bool) (out [][2]int) {
-	type last struct {
-		write int // the last event that changed the object, -1 for none
-		reads map[trace.ThreadID]int
-	}
-	objects := map[uint64]*last{}
+	objects := map[uint64]*word{}
 	for i := range t.Events {
 		ev := &t.Events[i]
 		if ev.Object == 0 || !counts(ev) {
@@ -371,30 +367,25 @@ func Conflicts(t *trace.Trace, counts func(*trace.Event) bool) (out [][2]int) {
 		if memory {
 			size = min(max(uint64(ev.Size), 1), 256)
 		}
-		for b := uint64(0); b < size; b += 8 {
-			at := uint64(object) + b
+		from, end := uint64(object), uint64(object)+size
+		for at := from; at < end; {
+			key, bytes, next := at, byte(1), at+1
 			if memory {
-				at &^= 7
-			}
-			l := objects[at]
-			if l == nil {
-				l = &last{write: -1, reads: map[trace.ThreadID]int{}}
-				objects[at] = l
-			}
-			if l.write >= 0 && t.Events[l.write].Thread != ev.Thread {
-				met[l.write] = true
-			}
-			if changes {
-				for th, r := range l.reads {
-					if th != ev.Thread {
-						met[r] = true
-					}
+				key, next = at&^7, at&^7+8
+				bytes = 0xff << (at - key)
+				if next > end {
+					bytes &= 0xff >> (next - end)
 				}
-				l.write = i
-				clear(l.reads)
-			} else {
-				l.reads[ev.Thread] = i
 			}
+			w := objects[key]
+			if w == nil {
+				w = &word{}
+				objects[key] = w
+			}
+			for _, first := range w.meets(t, i, bytes, changes) {
+				met[first] = true
+			}
+			at = next
 		}
 		for _, first := range slices.Sorted(maps.Keys(met)) {
 			if !memory || race.Overlap(&t.Events[first], ev) {
@@ -402,5 +393,45 @@ func Conflicts(t *trace.Trace, counts func(*trace.Event) bool) (out [][2]int) {
 			}
 		}
 	}
+	return out
+}
+
+// word has the accesses to a word of memory that a later one depends on. Another object has only the first byte.
+type word struct {
+	writes, reads []part
+}
+
+// part is some of the bytes of a word and the last event that accessed them.
+type part struct {
+	event int
+	bytes byte
+}
+
+// meets adds event i, which accesses some of the bytes, and returns the events of other threads that it depends on.
+func (w *word) meets(t *trace.Trace, i int, bytes byte, changes bool) (out []int) {
+	others := func(parts []part) {
+		for _, p := range parts {
+			if p.bytes&bytes != 0 && t.Events[p.event].Thread != t.Events[i].Thread {
+				out = append(out, p.event)
+			}
+		}
+	}
+	less := func(parts []part, is func(e int) bool) []part {
+		for k := range parts {
+			if is(parts[k].event) {
+				parts[k].bytes &^= bytes
+			}
+		}
+		return slices.DeleteFunc(parts, func(p part) bool { return p.bytes == 0 })
+	}
+	others(w.writes)
+	if changes {
+		others(w.reads)
+		all := func(int) bool { return true }
+		w.writes, w.reads = append(less(w.writes, all), part{i, bytes}), less(w.reads, all)
+		return out
+	}
+	own := func(e int) bool { return t.Events[e].Thread == t.Events[i].Thread }
+	w.reads = append(less(w.reads, own), part{i, bytes})
 	return out
 }

@@ -260,14 +260,20 @@ func section(t *trace.Trace, event, end int) []int {
 	ev := &t.Events[event]
 	in := []int{event}
 	if lock := ops.AcquiresAt(t, event); lock != 0 && ops.Of(ev.Op).Done(ev) {
+		depth := 1 // of a lock that a thread may acquire again
 		for i := event + 1; i < min(end, event+sectionMost); i++ {
 			own := &t.Events[i]
 			if own.Thread != ev.Thread {
 				continue
 			}
 			in = append(in, i)
+			if ops.AcquiresAt(t, i) == lock && ops.Of(own.Op).Done(own) {
+				depth++
+			}
 			if ops.ReleasesAt(t, i) == lock {
-				return in
+				if depth--; depth == 0 {
+					return in
+				}
 			}
 		}
 	}

@@ -19,6 +19,8 @@ type Execution struct {
 
 	// Own reports whether a place is in the program's own code; nil if that is not known.
 	Own func(t *trace.Trace, at trace.Site) bool
+	// Interrupted is what a handler does to its thread if executions showed that the failure depends on it; nil otherwise.
+	Interrupted *Interruption
 
 	triple *[]int // what interleaving returns, once it is known
 }
@@ -91,8 +93,10 @@ func isWake(ev *trace.Event) bool {
 }
 
 // woken returns the thread that a signal of a condition has woken; ok is false if none is known.
-func (x *Execution) woken(signal int) (th trace.ThreadID, ok bool) {
-	ev := x.event(signal)
+func (x *Execution) woken(signal int) (th trace.ThreadID, ok bool) { return woken(x.Trace, signal) }
+
+func woken(t *trace.Trace, signal int) (th trace.ThreadID, ok bool) {
+	ev := &t.Events[signal]
 	switch spec := ops.Of(ev.Op); {
 	case spec.Does != ops.WakeOne || spec.Of != ops.Condition:
 		return 0, false
@@ -102,8 +106,8 @@ func (x *Execution) woken(signal int) (th trace.ThreadID, ok bool) {
 		return 0, false
 	}
 	var waiting []trace.ThreadID // package sync wakes those first that came first
-	for i := range x.Trace.Events[:signal] {
-		e := x.event(i)
+	for i := range t.Events[:signal] {
+		e := &t.Events[i]
 		if e.Object != ev.Object {
 			continue
 		}
@@ -120,6 +124,18 @@ func (x *Execution) woken(signal int) (th trace.ThreadID, ok bool) {
 		return 0, false
 	}
 	return waiting[0], true
+}
+
+// isStep reports whether an event is a step in what its thread does for itself: it accesses or allocates memory, acquires or releases a
+// lock, or calls a function.
+func isStep(ev *trace.Event) bool {
+	switch s := ops.Of(ev.Op); {
+	case s.Of == ops.Memory, s.Of == ops.Block:
+		return true
+	case s.Does == ops.Acquire, s.Does == ops.AcquireShared, s.Does == ops.Release, s.Does == ops.ReleaseShared:
+		return true
+	}
+	return ev.Op.IsCall()
 }
 
 // Overlaps reports whether two accesses have a byte in common.

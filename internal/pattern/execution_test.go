@@ -136,8 +136,16 @@ func parse(t *testing.T, text string) *Execution {
 		}
 		in.Events = append(in.Events, ev)
 	}
+	for _, t := range []*trace.Trace{x.Trace, x.Passing} {
+		for th := trace.ThreadID(0); t != nil && int(th) < threads; th++ {
+			t.Threads = append(t.Threads, trace.Thread{ID: th, Name: uint64(th) + 1})
+		}
+	}
 	return x
 }
+
+// threads is how many threads an execution has.
+const threads = 8
 
 // known returns the operation that tests call by a word.
 func known(t *testing.T, word string) trace.Op {
@@ -149,6 +157,7 @@ func known(t *testing.T, word string) trace.Op {
 		"broadcast": trace.OpCondBroadcast, "yield": trace.OpYield, "post": trace.OpSemPost, "send": trace.OpChanSend, "recv": trace.OpChanRecv,
 		"close": trace.OpChanClose, "select": trace.OpSelect, "resume": trace.OpResume, "add": trace.OpWgAdd, "wgwait": trace.OpWgWait, "golock": trace.OpGmutexLock,
 		"gounlock": trace.OpGmutexUnlock, "gowait": trace.OpGcondWait, "gosignal": trace.OpGcondSignal, "acquire": trace.OpAcquire, "release": trace.OpRelease,
+		"deliver": trace.OpSignalDeliver, "return": trace.OpSignalReturn,
 	}[word]
 	if !ok {
 		t.Fatalf("no operation is called %q", word)

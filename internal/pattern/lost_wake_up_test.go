@@ -43,3 +43,36 @@ func TestSignalNotLost(t *testing.T) {
 		ends deadlock
 `, OrderViolation)
 }
+
+// T1 waits for its next task, as it does in the execution that does not fail, and T0, which would end it, waits for T2.
+func TestIdle(t *testing.T) {
+	const early = `
+		T0 write tasks 1
+		T0 signal c -1 <1
+		T1 write tasks 0
+		T1 wait c m <2
+		T1 waits awake c
+`
+	const passing = `
+		ends deadlock
+		passing:
+		T1 wait c m
+		T0 write tasks 1
+		T0 signal c 1
+		T1 write tasks 0
+		T1 wait c m
+		T0 write stop 1
+		T0 broadcast c
+`
+	paired(t, LostWakeUp, `
+		T0 signal c -1 <1
+		T1 wait c m <2
+		T1 waits awake c
+		T0 waits lock x
+`+passing, lostSays, early+`
+		T0 waits lock x
+`+passing, OrderViolation)
+	paired(t, LostWakeUp, early+passing, lostSays, early+`
+		T0 waits lock x
+`+passing, OrderViolation)
+}

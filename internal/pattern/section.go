@@ -17,6 +17,7 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 	if does := ops.Does(bound.Op); does == ops.Release || does == ops.ReleaseShared {
 		from, step = at-1, -1
 	}
+	depth := 1 // of a lock that the thread may acquire again
 	for i := from; i >= 0 && i < len(t.Events); i += step {
 		ev := &t.Events[i]
 		s := ops.Of(ev.Op)
@@ -25,7 +26,14 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 		}
 		switch s.Does {
 		case ops.Acquire, ops.AcquireShared, ops.Release, ops.ReleaseShared:
-			if ev.Object == lock {
+			if ev.Object != lock || !s.Done(ev) {
+				break
+			}
+			releases := s.Does == ops.Release || s.Does == ops.ReleaseShared
+			if depth++; releases == (step > 0) {
+				depth -= 2
+			}
+			if depth == 0 {
 				return accesses, conditions
 			}
 		case ops.Communicate:
@@ -50,6 +58,23 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 func (x *Execution) SameLock(first, second int) bool {
 	lock := ops.AcquiresAt(x.Trace, first)
 	return lock != 0 && lock == ops.AcquiresAt(x.Trace, second)
+}
+
+// meant returns the events of the ordering, and the execution of the second; nil for none. The accesses stand for acquisitions that guard them.
+func (x *Execution) meant() (first, second int, in *trace.Trace) {
+	o := x.Order
+	if o == nil || o.Waiting {
+		return 0, 0, nil
+	}
+	switch events, later := x.Guarded(o); {
+	case len(events) == 2:
+		return events[0], events[1], x.Trace
+	case len(events) == 1:
+		return events[0], later, x.Passing
+	case o.Second < 0:
+		return o.First, o.InPassing, x.Passing
+	}
+	return o.First, o.Second, x.Trace
 }
 
 // Guarded returns the accesses to memory for which two acquisitions of one lock stand: of their critical sections, the last of the

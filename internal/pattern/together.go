@@ -20,8 +20,7 @@ func (x *Execution) partner(i, step int, fits func(k int) bool) int {
 			if other.Object.Region() != trace.RegionStack && !Overlaps(ev, other) && fits(k) {
 				return k
 			}
-		case s.Does == ops.Acquire, s.Does == ops.AcquireShared, s.Does == ops.Release, s.Does == ops.ReleaseShared, s.Of == ops.Block, other.Op.IsCall():
-		default:
+		case !isStep(other):
 			return -1
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // TornRead are two reads that see one half of what another thread writes together.
@@ -13,23 +14,23 @@ var tornRead = &Pattern{
 	Name:  TornRead,
 	Shows: "a thread reads two places in memory that are always written together, one of them before and the other after another thread writes it",
 	find: func(x *Execution) *Match {
-		first, later, ok := x.later()
-		if !ok || !isAccess(first) || !isAccess(later) {
+		f, s, in := x.meant()
+		if in == nil || !isAccess(x.event(f)) || !isAccess(&in.Events[s]) {
 			return nil
 		}
-		o := x.Order
+		first, later := x.event(f), &in.Events[s]
 		switch {
 		case first.Thread == later.Thread:
 		case !ops.Changes(first) && ops.Changes(later):
 			for _, step := range []int{-1, 1} {
-				if late := x.partner(o.First, step, func(k int) bool { return x.mixed(o.First, k) }); late >= 0 {
-					return x.torn(o.First, late)
+				if late := x.partner(f, step, func(k int) bool { return x.mixed(f, k) }); late >= 0 {
+					return x.torn(f, late, later)
 				}
 			}
-		case ops.Changes(first) && !ops.Changes(later) && o.Second >= 0:
+		case ops.Changes(first) && !ops.Changes(later) && in == x.Trace:
 			for _, step := range []int{-1, 1} {
-				if early := x.partner(o.Second, step, func(k int) bool { return x.mixed(k, o.Second) }); early >= 0 {
-					return x.torn(early, o.Second)
+				if early := x.partner(s, step, func(k int) bool { return x.mixed(k, s) }); early >= 0 {
+					return x.torn(early, s, later)
 				}
 			}
 		}
@@ -61,9 +62,9 @@ func (x *Execution) writer(read int) int {
 	return -1
 }
 
-func (x *Execution) torn(early, late int) *Match {
+func (x *Execution) torn(early, late int, second *trace.Event) *Match {
 	wrote, next := x.writer(late), x.event(x.writer(late)).Thread
-	if _, second, ok := x.later(); ok && ops.Changes(second) && Overlaps(second, x.event(early)) {
+	if ops.Changes(second) && Overlaps(second, x.event(early)) {
 		next = second.Thread
 	}
 	fact := func(w Words) string {

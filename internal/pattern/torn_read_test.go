@@ -37,3 +37,33 @@ func TestWholeRead(t *testing.T) {
 		t.Error(m.Say(words{x}))
 	}
 }
+
+// The two places have a lock each, which stand for the accesses.
+func TestTornReadAcrossSections(t *testing.T) {
+	const reads = `
+		T2 lock a
+		T2 read x 0
+		T2 unlock a
+`
+	const writes = `
+		T1 lock a
+		T1 write x 1
+		T1 unlock a
+		T1 lock b
+		T1 write y 1
+		T1 unlock b
+		T1 lock a
+		T1 write x 2
+		T1 unlock a
+		T1 lock b <1
+		T1 write y 2
+		T1 unlock b
+`
+	const last = `
+		T2 lock b <2
+		T2 read y 2
+		ends assertion T2
+`
+	paired(t, TornRead, reads+writes+last, "T2 reads 2 from object 4 after T1 has written it at #13, but 0 from object 2 at #1 before T1 writes it, though the two are always written together.",
+		writes+reads+last, OrderViolation)
+}

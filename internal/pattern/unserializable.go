@@ -7,7 +7,7 @@ var unserializable = &Pattern{
 	Name:  Unserializable,
 	Shows: "the other two of CTrigger's patterns ([atomicity.md](atomicity.md#interleavings))",
 	find: func(x *Execution) *Match {
-		if t := x.interleaving(); t != nil {
+		if t := x.interleaving(); t != nil && !(x.Reads(t[0]) && x.Reads(t[2])) {
 			return &Match{Triple: t}
 		}
 		return nil

@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
@@ -18,7 +19,7 @@ var useAfterFree = &Pattern{
 			return nil
 		}
 		// The name tells how the execution ends, not what the ordering is of.
-		if freed := x.freed(); freed >= 0 {
+		if freed := Freed(x.Trace); freed >= 0 {
 			return &Match{Bare: true, Triple: x.interleaving(), More: []int{freed}, Say: func(w Words) string {
 				return fmt.Sprintf("The execution ends as T%d accesses memory after %s.", x.Trace.Ending.Thread, w.Event(freed))
 			}}
@@ -30,17 +31,16 @@ var useAfterFree = &Pattern{
 	},
 }
 
-// freed returns the event by which another thread freed the memory whose access ends the execution; -1 if it does
+// Freed returns the event by which another thread freed the memory whose access ends an execution; -1 if it does
 // not end so.
-func (x *Execution) freed() int {
-	end := &x.Trace.Ending
+func Freed(t *trace.Trace) int {
+	end := &t.Ending
 	if end.Kind != trace.Misuse || end.Object == 0 {
 		return -1
 	}
-	for i := len(x.Trace.Allocs) - 1; i >= 0; i-- {
-		a := &x.Trace.Allocs[i]
+	for _, a := range slices.Backward(t.Allocs) {
 		if a.Object <= end.Object && end.Object < a.Object+trace.Object(max(a.Size, 1)) {
-			if a.Freed >= 0 && a.Freed < len(x.Trace.Events) && x.event(a.Freed).Thread != end.Thread && ops.Does(x.event(a.Freed).Op) == ops.Free {
+			if a.Freed >= 0 && a.Freed < len(t.Events) && t.Events[a.Freed].Thread != end.Thread && ops.Does(t.Events[a.Freed].Op) == ops.Free {
 				return a.Freed
 			}
 			return -1

@@ -23,7 +23,10 @@ func (r *Running) Misuses(t, passing *trace.Trace, o *Order) bool {
 // Explain completes an explanation of t: it names the objects of e.Orders and the pattern, lists the steps and the
 // events, and writes the text. passing is the execution that does not fail, nil for none.
 func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
-	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Functions: names.functions, Own: names.own}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text}
+	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Functions: names.functions, Own: names.own}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text, later: -1}
+	if e.Interrupted != nil {
+		x.Interrupted = &e.Interrupted.Interruption
+	}
 	e.Steps, e.Events, e.Told = []Step{}, []ExplainedEvent{}, []int{}
 	if e.Orders == nil {
 		e.Orders = []Order{} // of JSON
@@ -48,14 +51,21 @@ func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
 
 // explainEnding completes an explanation without an ordering.
 func (x *explaining) explainEnding(e *Explanation) {
-	x.add("%s", x.unexplained(e))
+	if e.Interrupted == nil {
+		x.add("%s", x.unexplained(e))
+	}
 	m := pattern.Of(&x.Execution)
 	if m == nil {
 		return
 	}
 	e.Pattern, e.Short = m.Pattern.Name, x.short(m, nil, nil)
 	e.Told = x.told()
+	clear(x.said)
+	x.last = ""
 	x.say(m)
+	if i := e.Interrupted; i != nil {
+		x.add("%s", interruptedBy(i))
+	}
 	e.Steps = append(x.steps(x.Trace, m.More), x.waits()...)
 }
 
@@ -68,6 +78,9 @@ func (x *explaining) explainOrder(e *Explanation) {
 	section, later := m.Section, -1
 	if m.Triple == nil && section == nil {
 		section, later = x.Guarded(x.Order)
+	}
+	if x.later = -1; len(section) == 1 && m.Begun == 0 {
+		x.later = later
 	}
 	if o.Together && len(e.Orders) > 1 {
 		x.also = &e.Orders[1]
@@ -109,10 +122,16 @@ func (x *explaining) explainOrder(e *Explanation) {
 		}
 		x.add("%s, %s comes before %s.", behind, x.Event(section[0]), x.Event(section[1]))
 	}
+	if x.later >= 0 {
+		x.add("With the lock held, %s comes before %s.", x.Event(section[0]), x.yetToCome(x.later))
+	}
 	x.say(m)
-	if x.also != nil {
+	switch {
+	case x.also != nil:
 		x.add("%s", x.together(e))
-	} else {
+	case e.Interrupted != nil && m.Pattern.Name == pattern.InterruptedByHandler:
+		x.add("%s", interruptedBy(e.Interrupted))
+	default:
 		x.add("%s (%s).", turned, shownBy(o))
 	}
 	if o.KeptFailed < o.Kept {
@@ -178,6 +197,11 @@ func doesNotFail(o *Order) string {
 		return "does not fail"
 	}
 	return fmt.Sprintf("fails in %d of %s", o.Failed, wording.Count(o.Executions, "execution"))
+}
+
+// interruptedBy tells the executions that show what a handler does.
+func interruptedBy(i *Interrupted) string {
+	return fmt.Sprintf("It fails in %d of %s with that, and in 0 of %d without.", i.Failed, wording.Count(i.Failed, "execution"), i.Passed)
 }
 
 // shownBy tells the executions that show an ordering.

@@ -41,9 +41,18 @@ type Explanation struct {
 	Complete   bool `json:"complete"`
 	// Cut says that the limits ended the work, so that with more of them another ordering might be named.
 	Cut bool `json:"cut,omitempty"`
+	// Interrupted is what a signal handler does to its own thread if the failure depends on it; nil otherwise.
+	Interrupted *Interrupted `json:"-"`
 	// Reason says why no ordering is named; empty if one is. Passed of the executions did not fail.
 	Reason Unexplained `json:"reason,omitempty"`
 	Passed int         `json:"passed,omitempty"`
+}
+
+// Interrupted is an interruption by a handler, with the executions that show that the failure depends on it: Failed had it and failed, Passed
+// did neither.
+type Interrupted struct {
+	pattern.Interruption
+	Failed, Passed int
 }
 
 // Step is an event, or what a thread waits for when the failing execution ends.

@@ -21,6 +21,8 @@ type explaining struct {
 	detail
 	also   *Order                 // that avoids the failure together with the first ordering, nil if that does so alone
 	tables map[*trace.Trace]table // by execution, as far as they were needed
+	// later is the event of the execution that does not fail for which an ordering's second, an acquisition, stands; -1 for none.
+	later int
 }
 
 // Event describes an event with its thread and place, more briefly once it has been described.
@@ -217,14 +219,7 @@ func timedWait(ev *trace.Event) bool {
 // second describes the second of an ordering, which may be what a thread waits for.
 func (x *explaining) second(o *Order) string {
 	if o.Second < 0 {
-		s := x.eventIn(x.Passing, o.InPassing)
-		switch {
-		case x.inLine && !x.otherwise:
-			return s
-		case x.inLine:
-			return s + ", which is yet to come"
-		}
-		return s + ", which has not happened when the execution ends"
+		return x.yetToCome(o.InPassing)
 	}
 	if !o.Waiting {
 		return x.Event(o.Second)
@@ -235,6 +230,18 @@ func (x *explaining) second(o *Order) string {
 	}
 	s := fmt.Sprintf("T%d's %s of %s, for which it waits", w.Thread, w.Op, x.cutObject(x.names.Object(x.Trace, w.Object, 0, len(x.Trace.Events)-1)))
 	return s + x.waitsAt(w)
+}
+
+// yetToCome describes an event of the execution that does not fail, which the failing one does not come to.
+func (x *explaining) yetToCome(i int) string {
+	s := x.eventIn(x.Passing, i)
+	switch {
+	case x.inLine && !x.otherwise:
+		return s
+	case x.inLine:
+		return s + ", which is yet to come"
+	}
+	return s + ", which has not happened when the execution ends"
 }
 
 // Threads lists threads: `T1, T2 and T3`.

@@ -129,6 +129,8 @@ func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, 
 			first = o.First
 		}
 		return before(of(x.Object(section[0])), place(x.Event(first)), place(x.Event(section[1]))), turned
+	case x.later >= 0:
+		return before(of(x.Object(section[0])), place(x.Event(section[0])), place(x.yetToCome(x.later))), turned
 	case len(m.Triple) == 3:
 		p, r, c := m.Triple[0], m.Triple[1], m.Triple[2]
 		object := of(x.Object(r))

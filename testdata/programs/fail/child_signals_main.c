@@ -33,3 +33,4 @@ int main(void) {
   pthread_join(t, NULL);
   return 0;
 }
+// cause: done: kill(getppid(), SIGUSR1)

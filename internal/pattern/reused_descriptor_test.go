@@ -1,0 +1,27 @@
+package pattern
+
+import (
+	"testing"
+
+	"github.com/heddle-dev/heddle/trace"
+)
+
+func TestReusedDescriptor(t *testing.T) {
+	events := []trace.Event{
+		{Thread: 0, Op: trace.OpFdOpen, Object: 1, Aux: 3},
+		{Thread: 0, Op: trace.OpFdClose, Object: 1, Aux: 3},
+		{Thread: 0, Op: trace.OpFdOpen, Object: 2, Aux: 3},
+		{Thread: 1, Op: trace.OpFdWrite, Object: 2, Aux: 3},
+	}
+	of := func(closed uint64) string {
+		own := append([]trace.Event{}, events...)
+		own[1].Aux = closed
+		return Of(&Execution{Trace: &trace.Trace{Events: own}, Order: &Order{First: 2, Second: 3}}).Pattern.Name
+	}
+	if got := of(3); got != ReusedDescriptor {
+		t.Errorf("%s, want %s", got, ReusedDescriptor)
+	}
+	if got := of(4); got != OrderViolation {
+		t.Errorf("another descriptor is closed: %s, want %s", got, OrderViolation)
+	}
+}
