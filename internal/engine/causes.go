@@ -130,9 +130,10 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 			continue
 		}
 		c.KeptFailed++
-		r, err := x.reverse(ctx, v, c, first, how)
-		if err != nil {
-			return err
+		r, rerr := x.reverse(ctx, v, c, first, how)
+		if rerr != nil { // what was seen so far counts
+			err = rerr
+			break
 		}
 		if r != nil {
 			without(v, r)
@@ -146,7 +147,7 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 	if passed+c.Failed > 0 { // otherwise what was tried before is all that is known
 		c.Executions = passed + c.Failed
 	}
-	return nil
+	return err
 }
 
 // again reports whether the two instructions of a suspect are executed in its order in another place of an execution: by accesses

@@ -68,8 +68,8 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 // A finding is explained by executions none of which begins after whyTime.
 const whyTime = 5 * time.Second
 
-// explain looks for the ordering on which the finding depends, as heddle explain does. If the limits end that, it names none: heddle
-// explain, which has more time, might name another one.
+// explain looks for the ordering on which the finding depends, as heddle explain does. If the limits end that, it names one only as not
+// confirmed, and does not save it: heddle explain, which has more time, might name another one.
 func (s *search) explain(ctx context.Context) {
 	f := s.report.Finding
 	t := f.Recorded
@@ -88,6 +88,10 @@ func (s *search) explain(ctx context.Context) {
 		return // the finding stands without
 	}
 	why := &cause.Explanation
+	if why.Cut && why.Line != "" && len(why.Orders) > 0 && why.Orders[0].Doubtful() {
+		f.Why = why
+		return
+	}
 	if why.Cut {
 		f.Why = &report.Explanation{Executions: why.Executions, Cut: true, Reason: report.OutOfTime}
 		return

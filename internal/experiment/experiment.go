@@ -95,6 +95,7 @@ type account struct {
 	verdicts   [Other + 1]int
 	external   bool
 	deadline   time.Time // zero for none
+	late       time.Time // when half of the time is over
 	refused    bool
 }
 
@@ -102,7 +103,8 @@ type account struct {
 func New(s Setting) *Experiment {
 	x := &Experiment{setting: &s, account: new(account)}
 	if s.Time > 0 {
-		x.account.deadline = time.Now().Add(s.Time)
+		now := time.Now()
+		x.account.late, x.account.deadline = now.Add(s.Time/2), now.Add(s.Time)
 	}
 	return x
 }
@@ -170,6 +172,12 @@ func (x *Experiment) Room(n int) bool {
 	}
 	a.refused = true
 	return false
+}
+
+// Late reports whether half of the time, or three quarters of the executions, are used up.
+func (x *Experiment) Late() bool {
+	a := x.account
+	return !a.late.IsZero() && time.Now().After(a.late) || x.setting.Executions > 0 && 4*a.executions > 3*x.setting.Executions
 }
 
 // Executions returns how many have been made.

@@ -111,6 +111,9 @@ func (x *explaining) explainOrder(e *Explanation) {
 	} else {
 		x.add("%s (%s).", turned, shownBy(o))
 	}
+	if o.Unconfirmed {
+		x.add("The time or the executions ended before it was tried in other schedules.")
+	}
 	if o.KeptFailed < o.Kept {
 		x.add("It needs something else, too.")
 	}
