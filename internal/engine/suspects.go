@@ -164,7 +164,7 @@ func (x *explainer) settle(ctx context.Context, c *suspect) (bool, error) {
 	return false, nil
 }
 
-// conclude lists the orderings that are confirmed, or if none is, the least doubtful one, or one that there was no time to confirm, and
+// conclude lists the orderings that are confirmed, or if none is, the least doubtful one, or one not confirmed within the limits, and
 // otherwise says why none is named.
 func (x *explainer) conclude(ctx context.Context) error {
 	list := x.confirmed

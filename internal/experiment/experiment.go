@@ -95,7 +95,7 @@ type account struct {
 	verdicts   [Other + 1]int
 	external   bool
 	deadline   time.Time // zero for none
-	late       time.Time // when half of the time is over
+	late       time.Time // when half of the time is used up
 	refused    bool
 }
 

@@ -8,12 +8,17 @@ export class Folds {
     this.run = run;
     this.open = new Set(); // folds and loops of run.json.rows
     this.closed = new Set(); // first events of intervals
+    this.only = null; // if set, there are only rows of the events for which it holds
     this.home = null; // by event: the folds and loops around it, outermost first
   }
 
   // rows returns the visible rows.
   rows() {
     const out = [];
+    if (this.only) {
+      for (let e = 0; e < this.run.events; e++) if (this.only(e)) out.push({kind: 'event', event: e, depth: 0});
+      return out;
+    }
     this.add(out, this.run.json.rows, 0);
     return this.closed.size > 0 ? this.close(out) : out;
   }
@@ -115,6 +120,7 @@ export class Folds {
   // toggle unfolds the outermost fold or loop around event e that is folded, or else folds the innermost one. Reports
   // whether there is one.
   toggle(e) {
+    if (this.only) return false;
     if (!this.home) this.index();
     const around = this.home.get(e) ?? [], folded = around.find((node) => !this.open.has(node));
     if (folded) this.open.add(folded);
@@ -124,6 +130,7 @@ export class Folds {
 
   // reveal unfolds what hides event e. Reports whether anything changed.
   reveal(e) {
+    if (this.only) return false;
     if (!this.home) this.index();
     let changed = false;
     for (const node of this.home.get(e) ?? []) {
