@@ -357,7 +357,7 @@ func holding(t *trace.Trace, event int, until trace.Site) []schedule.Hold {
 }
 
 // turnSome turns some pairs of an origin, and then tries the suspects among all that were turned; it returns the pairs that are left. Where half of
-// the time is over and there is a suspect, it turns no more. early are suspects from before.
+// the time is used up and there is a suspect, it turns no more. early are suspects from before.
 func (x *explainer) turnSome(ctx context.Context, origin report.Origin, order []int, some int, early []*suspect) (left []int, err error) {
 	pairs := make([][2]int, len(x.pairs))
 	waiting := 0 // these come first

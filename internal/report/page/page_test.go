@@ -738,7 +738,7 @@ func TestLarge(t *testing.T) {
 		t.Errorf("far away, the current row is %q", got)
 	}
 	b.do(chromedp.Evaluate(`heddle.filter('t2 write')`, nil))
-	if n, other := eval[int](b, `heddle.pane.rows.length`), eval[int](b, `heddle.pane.rows.filter((r) => r.kind !== 'end' && heddle.pane.run.thread(r.event) !== 2).length`); n < 100 || other > 0 {
+	if n, other := eval[int](b, `heddle.pane.rows.length`), eval[int](b, `heddle.pane.rows.filter((r) => r.kind !== 'end' && heddle.pane.run.thread(r) !== 2).length`); n < 100 || other > 0 {
 		t.Errorf("%d rows of T2, %d of others", n, other)
 	}
 	b.do(chromedp.Evaluate(`heddle.filter('')`, nil))

@@ -265,7 +265,7 @@ class Page {
   }
 
   foldInterval(pane, event) {
-    pane.folds.toggleInterval(pane.rows[pane.rowOf(event)]);
+    pane.folds.toggleInterval(pane.at(pane.rowOf(event)));
     pane.refold();
   }
 
@@ -345,8 +345,7 @@ class Page {
     if (!make) this.say('all rows');
     else this.say(`${count(n, 'event')} of ${pane.run.events.toLocaleString('en')}: ${what}`);
     if (make && n > 0) {
-      const at = pane.rows[pane.rowOf(pane.selected)];
-      this.select(pane, at.event, false, false);
+      this.select(pane, pane.at(pane.rowOf(pane.selected)).event, false, false);
     }
   }
 

@@ -1,7 +1,7 @@
 // A Pane draws one execution: a lane per thread, a row per event. All rows have the same height, and only those in
 // sight have elements, so that long executions stay usable.
 import {el, svg, count, hover} from './dom.js';
-import {Folds, can, events, rowsOf} from './rows.js';
+import {Folds, can, events, rowsOf, whole} from './rows.js';
 
 export const rowHeight = 26;
 const gutter = 62, beyond = 8; // width of the event numbers; rows drawn above and below those in sight
@@ -41,6 +41,9 @@ export class Pane {
     this.of = rowsOf(this.run, this.rows);
     this.drawn = '';
   }
+
+  // at returns row i.
+  at(i) { return whole(this.rows[i]); }
 
   rowOf(e) { return e >= this.run.events ? this.rows.length - 1 : this.of[e] < 0 ? 0 : this.of[e]; }
 
@@ -104,7 +107,7 @@ export class Pane {
     if (this.paper) this.drawPaper();
     else if (key !== this.drawn) {
       this.drawn = key;
-      this.list.replaceChildren(...this.rows.slice(from, to).map((r, i) => this.row(r, from + i)));
+      this.list.replaceChildren(...this.rows.slice(from, to).map((r, i) => this.row(whole(r), from + i)));
     }
     this.drawLanes(from, to);
     this.drawArrows(top, height);
@@ -162,7 +165,7 @@ export class Pane {
       const left = p.from - before;
       before = p.to;
       return [left > 0 ? el('div', {class: 'row left', style: `top:${(p.at - 1) * rowHeight}px`}, el('span', {class: 'why', style: `left:${gutter}px`}, `… ${count(left, 'row')} left out`)) : null,
-        ...this.rows.slice(p.from, p.to).map((r, i) => this.row(r, p.from + i))].filter(Boolean);
+        ...this.rows.slice(p.from, p.to).map((r, i) => this.row(whole(r), p.from + i))].filter(Boolean);
     }));
   }
 
@@ -240,7 +243,7 @@ export class Pane {
   // hasFollowed reports whether a row stands for an event of the followed object.
   hasFollowed(r) {
     const about = (e) => this.run.shown(e) && this.run.about(e, this.follow);
-    if (r.kind === 'interval') return r.rows.some((x) => this.hasFollowed(x));
+    if (r.kind === 'interval') return r.rows.some((x) => this.hasFollowed(whole(x)));
     if (r.node && !r.open) return events(r.node, about);
     return r.kind === 'event' && about(r.event);
   }
@@ -272,7 +275,7 @@ export class Pane {
     if (this.links === 'all') {
       const first = Math.floor(offset / rowHeight), last = Math.ceil((offset + shown) / rowHeight);
       const rows = this.paper ? this.paper.flatMap((p) => this.rows.slice(p.from, p.to)) : this.rows.slice(first, last);
-      for (const r of rows) {
+      for (const r of rows.map(whole)) {
         if (r.kind === 'switch' || r.kind === 'end') continue;
         for (const e of run.links(r.event).into) arrow(e, r.event, 'hb');
         for (const e of run.links(r.event).from) arrow(r.event, e, 'hb');
@@ -304,7 +307,7 @@ export class Pane {
       const step = Math.max(1, Math.floor(rows / height / 4)); // several rows in a pixel look alike
       const tall = Math.max(1, height / rows * step);
       for (let i = 0; i < rows - 1; i += step) {
-        const r = this.rows[i];
+        const r = this.at(i);
         if (r.kind === 'switch') continue;
         const k = this.columnOf(this.run.thread(r.event));
         c.globalAlpha = this.follow < 0 || this.hasFollowed(r) ? 1 : 0.2;
@@ -347,14 +350,15 @@ export class Pane {
   // next returns the event of the next row for which stop holds, or -1.
   next(by, stop) {
     for (let i = this.rowOf(this.selected) + by; i >= 0 && i < this.rows.length; i += by) {
-      if (can(this.rows[i]) && stop(this.rows[i])) return this.rows[i].event;
+      const r = this.at(i);
+      if (can(r) && stop(r)) return r.event;
     }
     return -1;
   }
 
   // fold folds or unfolds row i, or what it is in.
   fold(i) {
-    const r = this.rows[i];
+    const r = this.at(i);
     if (r.kind === 'interval') this.folds.toggleInterval(r);
     else if (r.node) this.folds.open.has(r.node) ? this.folds.open.delete(r.node) : this.folds.open.add(r.node);
     else if (r.kind === 'end' || !this.folds.toggle(r.event)) return false;
