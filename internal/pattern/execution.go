@@ -17,7 +17,8 @@ type Execution struct {
 	// if they are not known.
 	Functions func(t *trace.Trace, event int) []string
 
-	triple *[]int // what interleaving returns, once it is known
+	triple *[]int            // what interleaving returns, once it is known
+	places map[[2]place]bool // what together returns, as far as it is known
 }
 
 // Order is an ordering of two events of different threads.
