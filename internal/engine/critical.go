@@ -43,7 +43,7 @@ const (
 	// explainOrders is how many orderings are listed.
 	explainOrders = 3
 	// explainLong is how many events make an execution long: then the pairs that tell most come first, and are tried after so many.
-	explainLong, explainPart = 20_000, 24
+	explainLong, explainPart = 20_000, 12
 	// explainObjects is how many of the last objects of a failing thread tell most.
 	explainObjects = 16
 )

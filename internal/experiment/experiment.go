@@ -153,7 +153,20 @@ func (x *Experiment) Origin(t *trace.Trace, event int) report.Origin {
 	if x.setting.Origin == nil {
 		return report.OwnEvent
 	}
-	return x.setting.Origin(t, event)
+	if t != x.Base {
+		return x.setting.Origin(t, event)
+	}
+	ev := &t.Events[event]
+	k := call{ev.Site, ev.Stack}
+	origin, ok := x.events.origins[k]
+	if !ok {
+		if x.events.origins == nil {
+			x.events.origins = map[call]report.Origin{}
+		}
+		origin = x.setting.Origin(t, event)
+		x.events.origins[k] = origin
+	}
+	return origin
 }
 
 // Run executes a plan, judges the outcome and counts it.

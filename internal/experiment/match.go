@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -25,6 +26,14 @@ type numbering struct {
 
 	steps  []schedule.Step // of its scheduling decisions, nil until needed
 	before []int           // by event: how many steps come before it; one more than there are events
+
+	origins map[call]report.Origin // of its events, as far as they are known
+}
+
+// call is an instruction and its callers, on which the origin of an event depends.
+type call struct {
+	site  trace.Site
+	stack uint32
 }
 
 // script returns the steps of the execution, and by event how many of them come before it.
