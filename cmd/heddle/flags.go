@@ -378,5 +378,5 @@ func (d *debuggerFlag) Decode(ctx *kong.DecodeContext) error {
 
 // whyFlag turns off the explanation of findings.
 type whyFlag struct {
-	NoExplain bool `help:"Do not look for the ordering of two events on which a finding depends, which takes five seconds at most."`
+	NoExplain bool `help:"Do not look for the ordering of two events on which a finding depends, which takes ten seconds at most."`
 }

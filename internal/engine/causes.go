@@ -133,9 +133,10 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 			continue
 		}
 		c.KeptFailed++
-		r, err := x.reverse(ctx, v, c, first, how)
-		if err != nil {
-			return err
+		r, rerr := x.reverse(ctx, v, c, first, how)
+		if rerr != nil { // what was seen so far counts
+			err = rerr
+			break
 		}
 		if r != nil {
 			without(v, r)
@@ -171,7 +172,7 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 	if passed+c.Failed > 0 { // otherwise what was tried before is all that is known
 		c.Executions = passed + c.Failed
 	}
-	return nil
+	return err
 }
 
 // some returns the first of a list, at most n.

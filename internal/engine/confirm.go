@@ -67,10 +67,10 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 }
 
 // A finding is explained by executions none of which begins after whyTime.
-const whyTime = 5 * time.Second
+const whyTime = 10 * time.Second
 
-// explain looks for the ordering on which the finding depends, as heddle explain does. If the limits end that, it names none: heddle
-// explain, which has more time, might name another one.
+// explain looks for the ordering on which the finding depends, as heddle explain does. If the limits end that, it names one only as not
+// confirmed, and does not save it: heddle explain, which has more time, might name another one.
 func (s *search) explain(ctx context.Context) {
 	f := s.report.Finding
 	t := f.Recorded
@@ -96,6 +96,8 @@ func causeSoon(ctx context.Context, t target.Target, tr *trace.Trace, opts Expla
 		return &report.Explanation{Cut: true, Reason: report.OutOfTime}, nil
 	case err != nil:
 		return nil, nil
+	case cause.Cut && cause.Line != "" && len(cause.Orders) > 0 && cause.Orders[0].Doubtful():
+		return &cause.Explanation, nil
 	case cause.Cut:
 		return &report.Explanation{Executions: cause.Executions, Cut: true, Reason: cause.Reason}, nil
 	case cause.Line == "":

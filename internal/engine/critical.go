@@ -43,6 +43,10 @@ const (
 	explainOthers = 6
 	// explainOrders is how many orderings are listed.
 	explainOrders = 3
+	// explainLong is how many events make an execution long: then the pairs that tell most come first, and are tried after so many.
+	explainLong, explainPart = 20_000, 12
+	// explainObjects is how many of the last objects of a failing thread tell most.
+	explainObjects = 16
 )
 
 // Critical is the critical order of a failing execution.
@@ -166,19 +170,9 @@ func (x *explainer) explainBy(ctx context.Context, origin report.Origin) error {
 			return err
 		}
 	}
-	if err := unlessLimit(x.turnAll(ctx, origin)); err != nil {
-		return err
-	}
-	for _, c := range x.ranked(early, x.turned(origin)) {
-		if len(x.confirmed) >= explainOrders {
-			break
-		}
-		if _, err := x.settle(ctx, c); err != nil {
-			return unlessLimit(err)
-		}
-	}
-	for nth := 1; nth <= explainSame && len(x.confirmed) == 0; nth++ {
-		// An event of a thread that failed or waits, unless one of another thread is nearer to the failure.
+	nth := 1
+	// delays delays the nth event of each instruction of a thread that failed or waits, unless one of another thread is nearer to the failure.
+	delays := func() error {
 		for _, mine := range []bool{true, false} {
 			found := x.confirmed
 			after := 0
@@ -192,6 +186,34 @@ func (x *explainer) explainBy(ctx context.Context, origin report.Origin) error {
 			if len(x.confirmed) == 0 {
 				x.confirmed = found
 			}
+		}
+		nth++
+		return nil
+	}
+	order := x.slice(origin)
+	part := len(order)
+	if x.long() {
+		part = explainPart
+	}
+	for {
+		left, err := x.turnSome(ctx, origin, order, part, early)
+		if err != nil {
+			return err
+		}
+		if x.omitted = x.omitted || len(left) > 0 && len(x.confirmed) > 0; len(left) == 0 || len(x.confirmed) > 0 {
+			break
+		}
+		if x.long() && nth == 1 {
+			if err := delays(); err != nil || len(x.confirmed) > 0 {
+				x.omitted = true
+				return err
+			}
+		}
+		order, part, early = left, 2*part, nil
+	}
+	for nth <= explainSame && len(x.confirmed) == 0 {
+		if err := delays(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -216,6 +238,8 @@ type explainer struct {
 	nearby    []*experiment.Result // of near, nil until needed
 	confirmed []*suspect           // the most telling first
 	doubtful  []*suspect           // with some of the two turned, executions fail all the same
+	refuted   []*suspect           // with all of them
+	unsettled []*suspect           // the limits ended the work before they were tried in other schedules
 }
 
 // pairOf is a pair of dependent events of the base, in their order, and what turning it showed.
@@ -384,8 +408,9 @@ func holding(t *trace.Trace, event int, until trace.Site) []schedule.Hold {
 	return []schedule.Hold{h}
 }
 
-// turnAll turns the pairs of an origin one after the other.
-func (x *explainer) turnAll(ctx context.Context, origin report.Origin) (err error) {
+// turnSome turns some pairs of an origin, and then tries the suspects among all that were turned; it returns the pairs that are left. Where half of
+// the time is used up and there is a suspect, it turns no more. early are suspects from before.
+func (x *explainer) turnSome(ctx context.Context, origin report.Origin, order []int, some int, early []*suspect) (left []int, err error) {
 	pairs := make([][2]int, len(x.pairs))
 	waiting := 0 // these come first
 	for k := range x.pairs {
@@ -393,22 +418,135 @@ func (x *explainer) turnAll(ctx context.Context, origin report.Origin) (err erro
 			waiting++
 		}
 	}
-	for k := range x.pairs {
-		p := &x.pairs[k]
-		if p.origin != origin {
-			continue
+	hurries := !x.Late()
+	some = min(some, len(order))
+	for done, k := range order[:some] {
+		if hurries && x.Late() && x.suspects(origin) {
+			some = done
+			break
 		}
-		if p.waiter != nil {
-			p.Turned = []int{-1} // none of the others
-			err = x.turnWaiting(ctx, p)
-		} else {
-			p.Trial, err = x.Try(ctx, pairs[waiting:], k-waiting, false)
-		}
-		if err != nil {
-			return err
+		if err := x.turn(ctx, pairs, k, waiting); errors.Is(err, experiment.ErrLimit) {
+			some = len(order)
+			break
+		} else if err != nil {
+			return nil, err
 		}
 	}
-	return x.bisect(ctx, origin)
+	if left = order[some:]; len(left) == 0 {
+		if err := unlessLimit(x.bisect(ctx, origin)); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range x.ranked(early, x.turned(origin)) {
+		if len(x.confirmed) >= explainOrders {
+			break
+		}
+		confirmed, err := x.settle(ctx, c)
+		if err != nil {
+			return nil, unlessLimit(err)
+		}
+		if confirmed && len(left) > 0 && x.named(c) != unnamed {
+			break
+		}
+	}
+	return left, nil
+}
+
+// turn turns a pair. The first of pairs are those of threads that wait.
+func (x *explainer) turn(ctx context.Context, pairs [][2]int, k, waiting int) (err error) {
+	p := &x.pairs[k]
+	if p.waiter != nil {
+		p.Turned = []int{-1} // none of the others
+		return x.turnWaiting(ctx, p)
+	}
+	p.Trial, err = x.Try(ctx, pairs[waiting:], k-waiting, false)
+	return err
+}
+
+// long reports whether the execution is so long that the pairs that tell most are tried before the others are turned.
+func (x *explainer) long() bool { return len(x.Base.Events) > explainLong }
+
+// suspects reports whether the pairs that were turned so far have an ordering with a control.
+func (x *explainer) suspects(origin report.Origin) bool {
+	return slices.ContainsFunc(x.pairs, func(p pairOf) bool { return p.origin == origin && p.Passed > 0 && p.Failed == 0 && p.Controlled })
+}
+
+// slice returns the pairs of an origin in the order in which they are turned. In a long execution, those come first whose objects
+// the threads that fail or wait used last: what a failure depends on has mostly reached these threads through them.
+func (x *explainer) slice(origin report.Origin) (order []int) {
+	for k := range x.pairs {
+		if x.pairs[k].origin == origin {
+			order = append(order, k)
+		}
+	}
+	if !x.long() {
+		return order
+	}
+	last := x.lastUsed()
+	rank := func(k int) int {
+		p := &x.pairs[k]
+		if p.waiter != nil {
+			return -1
+		}
+		best := explainObjects
+		for _, e := range []int{p.first, p.second} {
+			for _, object := range used(&x.Base.Events[e]) {
+				if n, ok := last[object]; ok {
+					best = min(best, n)
+				}
+			}
+		}
+		return best
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
+	return order
+}
+
+// lastUsed numbers the last objects that each thread which fails or waits used, the last one 0.
+func (x *explainer) lastUsed() map[trace.Object]int {
+	out := map[trace.Object]int{}
+	add := func(object trace.Object, n int) {
+		if before, ok := out[object]; object != 0 && (!ok || n < before) {
+			out[object] = n
+		}
+	}
+	end := &x.Base.Ending
+	threads := map[trace.ThreadID]map[trace.Object]bool{end.Thread: {}}
+	add(end.Object, 0)
+	for _, w := range end.Waiters {
+		threads[w.Thread] = map[trace.Object]bool{}
+		add(w.Object, 0)
+	}
+	left := len(threads)
+	for i := range slices.Backward(x.Base.Events) {
+		ev := &x.Base.Events[i]
+		seen, ok := threads[ev.Thread]
+		if !ok || len(seen) >= explainObjects {
+			continue
+		}
+		for _, object := range used(ev) {
+			if object == 0 || seen[object] || object.Region() == trace.RegionStack {
+				continue
+			}
+			add(object, len(seen))
+			seen[object] = true
+		}
+		if len(seen) >= explainObjects {
+			if left--; left == 0 {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// used returns the objects of an event: of memory, the word that it begins in.
+func used(ev *trace.Event) [2]trace.Object {
+	object := ev.Object
+	if ops.Of(ev.Op).Of == ops.Memory {
+		object &^= 7
+	}
+	return [2]trace.Object{object, ops.Acquires(ev)}
 }
 
 // delay looks for an event that comes before another that never happens, because the execution fails first, or that

@@ -96,6 +96,93 @@ func TestTurnedTogether(t *testing.T) {
 	}
 }
 
+// longWork is threads that add to words under locks, and to one of them without; main looks at that one.
+//
+//go:noinline
+func longWork(rounds int) simprog.Program {
+	return simprog.Program{Name: "long-work", Main: func(t *simprog.Thread) {
+		var sums [6]*simprog.Word
+		var locks [6]*simprog.Mutex
+		for i := range sums {
+			sums[i], locks[i] = t.Var(0), t.Mutex()
+		}
+		balance := t.Var(0)
+		var threads []*simprog.Thread
+		for n := range 3 {
+			threads = append(threads, t.Go(func(t *simprog.Thread) {
+				for i := range rounds {
+					k := (i*5 + n) % len(sums)
+					t.Lock(locks[k])
+					t.Write(sums[k], t.Read(sums[k])+1)
+					t.Unlock(locks[k])
+					if i == rounds/2 {
+						t.Write(balance, t.Read(balance)+1)
+					}
+				}
+			}))
+		}
+		for _, u := range threads {
+			t.Join(u)
+		}
+		t.Assert(t.Read(balance) == 3, "three have come")
+	}}
+}
+
+// TestLongExecution: what the failing thread used last is turned first, and the rest is not once an ordering is confirmed.
+func TestLongExecution(t *testing.T) {
+	target := simprog.New(longWork(1700))
+	r := find(t, target, Options{Runs: 3000, NoSimplify: true})
+	if r.Outcome != Bug {
+		t.Fatalf("%+v", r)
+	}
+	c, err := Explain(t.Context(), target, r.Finding.Recorded, ExplainOptions{})
+	if err != nil || len(c.Orders) == 0 || len(c.Base.Events) <= explainLong {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	read := &c.Base.Events[len(c.Base.Events)-1] // main's
+	for i := len(c.Base.Events) - 1; read.Op != trace.OpRead; i-- {
+		read = &c.Base.Events[i]
+	}
+	o := c.Orders[0]
+	if first, second := &c.Base.Events[o.First], &c.Base.Events[o.Second]; first.Object != read.Object || second.Object != read.Object || o.Doubtful() {
+		t.Errorf("the order %+v is of %v and %v, want %v", o, first.Object, second.Object, read.Object)
+	}
+	if c.Complete || c.Executions > 180 {
+		t.Errorf("%d executions, complete: %v", c.Executions, c.Complete)
+	}
+}
+
+// TestUnconfirmed: where the limit leaves no executions for trying an ordering in other schedules, it is named as one that is not confirmed.
+func TestUnconfirmed(t *testing.T) {
+	target := simprog.New(checkThenAct())
+	r := find(t, target, Options{Runs: 3000})
+	if r.Outcome != Bug {
+		t.Fatalf("%+v", r)
+	}
+	full, err := Explain(t.Context(), target, r.Simplified.Recorded, ExplainOptions{})
+	if err != nil || len(full.Orders) == 0 {
+		t.Fatalf("%+v, %v", full, err)
+	}
+	unconfirmed := 0
+	for n := 1; n < full.Executions; n++ {
+		c, err := Explain(t.Context(), target, r.Simplified.Recorded, ExplainOptions{Executions: n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range c.Orders {
+			if o.Unconfirmed {
+				unconfirmed++
+			}
+			if o.Unconfirmed && (!c.Cut || !o.Doubtful() || !o.Controlled || c.Passing == nil || c.Passing.Ending.Kind != trace.Clean) {
+				t.Errorf("with %d executions: %+v of %+v", n, o, c)
+			}
+		}
+	}
+	if unconfirmed == 0 {
+		t.Error("no limit leaves an ordering unconfirmed")
+	}
+}
+
 // TestUnexplained: an explanation without an ordering says why it has none.
 func TestUnexplained(t *testing.T) {
 	always := simprog.Program{Name: "always", Main: func(t *simprog.Thread) {

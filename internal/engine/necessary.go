@@ -101,14 +101,14 @@ func (x *remover) remove(ctx context.Context, t *trace.Trace) (*trace.Trace, err
 	for _, pair := range pairs {
 		first, second := sections(&base, pair.first, pair.second)
 		for _, turn := range on.Turns(first, second) {
-			r, err := on.Run(ctx, on.Follow(turn.Turned))
+			r, err := on.Run(ctx, on.Follow(turn.Turned()))
 			if err != nil {
 				return nil, err
 			}
 			switch {
 			case r.Trace == nil:
 			case r.Verdict == experiment.Passes:
-				control, err := on.Run(ctx, on.Follow(turn.Control))
+				control, err := on.Run(ctx, on.Follow(turn.Control()))
 				if err != nil {
 					return nil, err
 				}

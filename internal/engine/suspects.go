@@ -147,16 +147,17 @@ func (x *explainer) misuse(c *suspect) bool {
 
 // settle tries a suspect in schedules near the base, and keeps it as confirmed or doubtful. It reports whether it is confirmed.
 func (x *explainer) settle(ctx context.Context, c *suspect) (bool, error) {
-	if slices.ContainsFunc(slices.Concat(x.confirmed, x.doubtful), func(o *suspect) bool {
+	if slices.ContainsFunc(slices.Concat(x.confirmed, x.doubtful, x.refuted), func(o *suspect) bool {
 		return o.First == c.First && o.Second == c.Second && o.InPassing == c.InPassing && o.with == c.with
 	}) {
 		return false, nil
 	}
 	near, err := x.near(ctx)
-	if err != nil {
-		return false, err
+	if err == nil {
+		err = x.confirm(ctx, c, near)
 	}
-	if err := x.confirm(ctx, c, near); err != nil {
+	if err != nil {
+		x.unsettled = append(x.unsettled, c)
 		return false, err
 	}
 	switch {
@@ -165,6 +166,8 @@ func (x *explainer) settle(ctx context.Context, c *suspect) (bool, error) {
 		return true, nil
 	case c.Failed < c.Executions && (c.Controlled || x.related(c)):
 		x.doubtful = append(x.doubtful, c)
+	default:
+		x.refuted = append(x.refuted, c)
 	}
 	return false, nil
 }
@@ -201,12 +204,22 @@ func written(t *trace.Trace, e int) int {
 	return e
 }
 
-// conclude lists the orderings that are confirmed, or if none is, the least doubtful one, and otherwise says why none is named.
+// conclude lists the orderings that are confirmed, or if none is, the least doubtful one, or one not confirmed within the limits, and
+// otherwise says why none is named.
 func (x *explainer) conclude(ctx context.Context) error {
 	list := x.confirmed
 	if len(list) == 0 && len(x.doubtful) > 0 {
 		slices.SortStableFunc(x.doubtful, func(a, b *suspect) int { return a.Failed*b.Executions - b.Failed*a.Executions })
 		list = x.doubtful[:1]
+	}
+	if len(list) == 0 {
+		for _, o := range x.unsettled {
+			if o.Controlled && o.Failed < o.Executions {
+				o.Unconfirmed = true
+				list = []*suspect{o}
+				break
+			}
+		}
 	}
 	c := &x.critical
 	if err := unlessLimit(x.interrupted(ctx)); err != nil {

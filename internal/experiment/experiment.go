@@ -95,15 +95,17 @@ type account struct {
 	verdicts   [Other + 1]int
 	external   bool
 	deadline   time.Time // zero for none
+	half       time.Time // when half of the time is used up
 	refused    bool
-	late       bool // it was the time that refused
+	outOfTime  bool // it was the time that refused
 }
 
 // New returns an experiment without a base.
 func New(s Setting) *Experiment {
 	x := &Experiment{setting: &s, account: new(account)}
 	if s.Time > 0 {
-		x.account.deadline = time.Now().Add(s.Time)
+		now := time.Now()
+		x.account.half, x.account.deadline = now.Add(s.Time/2), now.Add(s.Time)
 	}
 	return x
 }
@@ -152,7 +154,20 @@ func (x *Experiment) Origin(t *trace.Trace, event int) report.Origin {
 	if x.setting.Origin == nil {
 		return report.OwnEvent
 	}
-	return x.setting.Origin(t, event)
+	if t != x.Base {
+		return x.setting.Origin(t, event)
+	}
+	ev := &t.Events[event]
+	k := call{ev.Site, ev.Stack}
+	origin, ok := x.events.origins[k]
+	if !ok {
+		if x.events.origins == nil {
+			x.events.origins = map[call]report.Origin{}
+		}
+		origin = x.setting.Origin(t, event)
+		x.events.origins[k] = origin
+	}
+	return origin
 }
 
 // Run executes a plan, judges the outcome and counts it.
@@ -171,9 +186,15 @@ func (x *Experiment) Room(n int) bool {
 		return true
 	}
 	if !a.refused {
-		a.refused, a.late = true, late
+		a.refused, a.outOfTime = true, late
 	}
 	return false
+}
+
+// Late reports whether half of the time, or three quarters of the executions, are used up.
+func (x *Experiment) Late() bool {
+	a := x.account
+	return !a.half.IsZero() && time.Now().After(a.half) || x.setting.Executions > 0 && 4*a.executions > 3*x.setting.Executions
 }
 
 // Executions returns how many have been made.
@@ -189,7 +210,7 @@ func (x *Experiment) External() bool { return x.account.external }
 func (x *Experiment) Complete() bool { return !x.account.refused }
 
 // OutOfTime reports whether the time was the limit that refused something first, and not the number of executions.
-func (x *Experiment) OutOfTime() bool { return x.account.late }
+func (x *Experiment) OutOfTime() bool { return x.account.outOfTime }
 
 func (x *Experiment) execute(ctx context.Context, p schedule.Plan) (*Result, error) {
 	o, err := x.once(ctx, x.setting.Run, p)

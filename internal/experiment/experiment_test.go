@@ -136,14 +136,14 @@ func TestTurn(t *testing.T) {
 		t.Fatalf("pairs %v of %v", pairs, lines(x.Base))
 	}
 	for n, turn := range x.Turns(read, write) {
-		r, err := x.Run(t.Context(), x.Follow(turn.Turned))
+		r, err := x.Run(t.Context(), x.Follow(turn.Turned()))
 		if err != nil || r.Verdict != Passes || !r.Turned(read, write) || line(&r.Trace.Events[r.At(read)]) != 20 {
 			t.Errorf("way %d: %v %v, %v", n, r.Verdict, lines(r.Trace), err)
 		}
 		if h := r.Trace.Header; h.Strategy != "random seed=7" || h.ExpectStatus != 3 || !slices.Contains(h.Points, trace.MakeSite(0, 10)) || r.Plan.Seed != 7 {
 			t.Errorf("way %d: cannot be repeated from %+v", n, h)
 		}
-		if r, err = x.Run(t.Context(), x.Follow(turn.Control)); err != nil || r.Verdict != Same || r.Turned(read, write) {
+		if r, err = x.Run(t.Context(), x.Follow(turn.Control())); err != nil || r.Verdict != Same || r.Turned(read, write) {
 			t.Errorf("control of way %d: %v %v, %v", n, r.Verdict, lines(r.Trace), err)
 		}
 	}

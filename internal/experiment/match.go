@@ -1,6 +1,10 @@
 package experiment
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // Matching finds the events of one execution in another. Events correspond if their threads have one name, the operation and
 // the instruction are the same, and the threads have executed it as often before.
@@ -19,6 +23,32 @@ type operation struct {
 type numbering struct {
 	trace *trace.Trace
 	nth   []int32 // nil until needed
+
+	steps  []schedule.Step // of its scheduling decisions, nil until needed
+	before []int           // by event: how many steps come before it; one more than there are events
+
+	origins map[call]report.Origin // of its events, as far as they are known
+}
+
+// call is an instruction and its callers, on which the origin of an event depends.
+type call struct {
+	site  trace.Site
+	stack uint32
+}
+
+// script returns the steps of the execution, and by event how many of them come before it.
+func (n *numbering) script() ([]schedule.Step, []int) {
+	if n.steps == nil {
+		events := n.trace.Events
+		n.steps, n.before = Steps(events), make([]int, len(events)+1)
+		for i := range events {
+			n.before[i+1] = n.before[i]
+			if events[i].Flags&trace.FlagNoDecision == 0 {
+				n.before[i+1]++
+			}
+		}
+	}
+	return n.steps, n.before
 }
 
 // Match returns how the events of from correspond to those of to.

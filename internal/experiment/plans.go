@@ -153,7 +153,7 @@ func (x *Experiment) Neighbours(ctx context.Context, most int, visit func(*Resul
 	pairs, all := Dependent(x.Base)
 	for _, p := range pairs {
 		for _, turn := range x.Turns(p[0], p[1]) {
-			if more, err := run(turn.Turned); !more || err != nil {
+			if more, err := run(turn.Turned()); !more || err != nil {
 				return all, err
 			}
 		}

@@ -9,13 +9,16 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
+// Script makes the script of a schedule. It is as long as the execution, and most are not needed.
+type Script func() []schedule.Step
+
 // Turn is a schedule that turns two events, with controls that differ from it in the place of one of them.
 type Turn struct {
-	Turned  []schedule.Step // the later event comes before the earlier one
-	Control []schedule.Step // it does not; the threads' other operations are as in Turned
-	Near    []schedule.Step // the events are neighbours, as in Turned, but in their order
+	Turned  Script // the later event comes before the earlier one
+	Control Script // it does not; the threads' other operations are as in Turned
+	Near    Script // the events are neighbours, as in Turned, but in their order
 
-	choices [][]schedule.Step // as Turned, but the earlier event is a select that tries another case first
+	choices []Script // as Turned, but the earlier event is a select that tries another case first
 }
 
 // Turns returns schedules in which event second of the base comes before event first, if both are
@@ -30,40 +33,58 @@ func (x *Experiment) Turns(first, second int) []Turn {
 	if t.Events[first].Flags&decision != 0 || t.Events[second].Flags&decision != 0 {
 		return nil
 	}
-	split := func(events []trace.Event, thread trace.ThreadID) (its, rest []trace.Event) {
-		for i := range events {
-			if events[i].Thread == thread {
-				its = append(its, events[i])
-			} else {
-				rest = append(rest, events[i])
+	steps, before := x.events.script()
+	// apart returns the steps of events of a thread, and those of the others from one event up to another.
+	apart := func(in []int, to int) (own, others []schedule.Step) {
+		at := before[in[0]]
+		for _, e := range in {
+			if t.Events[e].Flags&decision != 0 {
+				continue
 			}
+			own = append(own, steps[before[e]])
+			others = append(others, steps[at:before[e]]...)
+			at = before[e] + 1
 		}
-		return its, rest
+		if at == before[in[0]]+1 { // most events are alone
+			return own, steps[at:before[to]]
+		}
+		return own, append(others, steps[at:before[to]]...)
 	}
-	inA, inB := section(t, first, second), section(t, second, len(t.Events))
-	pick := func(from, to int, in []int, is bool) (out []trace.Event) {
-		for i := from; i < to; i++ {
-			if slices.Contains(in, i) == is {
-				out = append(out, t.Events[i])
+	a, between := apart(section(t, first, second), second)
+	b, tail := apart(section(t, second, len(t.Events)), len(t.Events))
+	type part struct {
+		steps  []schedule.Step
+		thread trace.ThreadID // whose steps are meant if own is set, and otherwise those of all others; -1 for all
+		own    bool
+	}
+	all := func(steps []schedule.Step) part { return part{steps, -1, false} }
+	with := func(parts ...part) Script {
+		return func() []schedule.Step {
+			out := append(make([]schedule.Step, 0, len(steps)), steps[:before[first]]...)
+			for _, p := range append(parts, all(tail)) {
+				if p.thread < 0 {
+					out = append(out, p.steps...)
+					continue
+				}
+				for i := range p.steps {
+					if (p.steps[i].Thread == p.thread) == p.own {
+						out = append(out, p.steps[i])
+					}
+				}
 			}
+			return out
 		}
-		return out
 	}
-	a, between := pick(first, second, inA, true), pick(first, second, inA, false)
-	b, tail := pick(second, len(t.Events), inB, true), pick(second, len(t.Events), inB, false)
-	with := func(between ...[]trace.Event) []schedule.Step {
-		return Steps(slices.Concat(t.Events[:first], slices.Concat(between...), tail))
-	}
-	mine, others := split(between, a[0].Thread)
-	theirs, rest := split(between, b[0].Thread)
+	mine, others := part{between, a[0].Thread, true}, part{between, a[0].Thread, false}
+	theirs, rest := part{between, b[0].Thread, true}, part{between, b[0].Thread, false}
 	turns := []Turn{
-		{Control: with(a, others, b, mine), Near: with(others, a, b, mine)},
-		{Control: with(theirs, a, rest, b), Near: with(theirs, a, b, rest)},
+		{Control: with(all(a), others, all(b), mine), Near: with(others, all(a), all(b), mine)},
+		{Control: with(theirs, all(a), rest, all(b)), Near: with(theirs, all(a), all(b), rest)},
 	}
 	for k, way := range choosing(t, first) {
 		late := slices.Clone(a)
 		late[0] = way
-		for i, script := range [][]schedule.Step{with(others, b, late, mine), with(theirs, b, late, rest)} {
+		for i, script := range []Script{with(others, all(b), all(late), mine), with(theirs, all(b), all(late), rest)} {
 			if k == 0 {
 				turns[i].Turned = script
 			} else {
@@ -99,13 +120,13 @@ const mostCases = 4
 
 // choosing returns the ways in which event e can happen: one, or if it is a select, one for each case to try first. The cases have
 // other numbers there than in the source, so which one another case takes has to be tried.
-func choosing(t *trace.Trace, e int) (ways []trace.Event) {
-	ev := t.Events[e]
-	ways = []trace.Event{ev}
+func choosing(t *trace.Trace, e int) []schedule.Step {
+	ways := Steps(t.Events[e : e+1])
 	if _, ok := takes(t, e); ok {
-		for k := range uint64(min(ev.Size, mostCases)) {
-			if other := ev; k+1 != ev.Aux {
-				other.Aux = k + 1
+		ev := &t.Events[e]
+		for k := range min(int(ev.Size), mostCases) {
+			if other := ways[0]; uint64(k+1) != ev.Aux {
+				other.Choice = k + 1
 				ways = append(ways, other)
 			}
 		}
@@ -134,13 +155,13 @@ func takes(t *trace.Trace, e int) (taken uint64, ok bool) {
 // Turn executes the schedule of a turn of two events of the base. Where the first of them is a select, that may take the same case as in
 // the base although another one is ready then: so it tries one case after the other first until the select takes another one.
 func (x *Experiment) Turn(ctx context.Context, turn Turn, first, second int) (*Result, error) {
-	r, err := x.Run(ctx, x.Follow(turn.Turned))
+	r, err := x.Run(ctx, x.Follow(turn.Turned()))
 	for _, script := range turn.choices {
 		if err != nil || !r.Turned(first, second) || x.choosesAnother(r, first) {
 			break
 		}
 		var other *Result
-		if other, err = x.Run(ctx, x.Follow(script)); err == nil && other.Turned(first, second) && x.choosesAnother(other, first) {
+		if other, err = x.Run(ctx, x.Follow(script())); err == nil && other.Turned(first, second) && x.choosesAnother(other, first) {
 			r = other
 		}
 	}
@@ -174,8 +195,8 @@ type Trial struct {
 func (x *Experiment) Try(ctx context.Context, pairs [][2]int, k int, near bool) (t Trial, err error) {
 	first, second := pairs[k][0], pairs[k][1]
 	// control reports whether a control fails as it should.
-	control := func(script []schedule.Step) (*Result, bool, error) {
-		r, err := x.Run(ctx, x.Follow(script))
+	control := func(script Script) (*Result, bool, error) {
+		r, err := x.Run(ctx, x.Follow(script()))
 		return r, err == nil && r.Trace != nil && r.Verdict == Same && !r.Turned(first, second), err
 	}
 	var failed []int // how many pairs were turned in those that failed

@@ -22,7 +22,8 @@ type Execution struct {
 	// Interrupted is what a handler does to its thread if executions showed that the failure depends on it; nil otherwise.
 	Interrupted *Interruption
 
-	triple *[]int // what interleaving returns, once it is known
+	triple *[]int            // what interleaving returns, once it is known
+	places map[[2]place]bool // what together returns, as far as it is known
 }
 
 // Order is an ordering of two events of different threads.

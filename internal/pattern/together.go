@@ -6,10 +6,11 @@ import (
 )
 
 // partner returns the access by the thread of event i that is the nearest to it, on the side of step, accepted by fits and of other memory. Between the
-// two, the thread does nothing but read and write, and acquire and release locks. It returns -1 for none.
+// two, the thread does nothing but read and write, and acquire and release locks. It returns -1 for none, and looks at partnerMost accesses.
 func (x *Execution) partner(i, step int, fits func(k int) bool) int {
 	ev := x.event(i)
-	for k := i + step; k >= 0 && k < len(x.Trace.Events); k += step {
+	left := partnerMost
+	for k := i + step; k >= 0 && k < len(x.Trace.Events) && left > 0; k += step {
 		other := x.event(k)
 		if other.Thread != ev.Thread {
 			continue
@@ -17,6 +18,7 @@ func (x *Execution) partner(i, step int, fits func(k int) bool) int {
 		s := ops.Of(other.Op)
 		switch {
 		case s.Of == ops.Memory:
+			left--
 			if other.Object.Region() != trace.RegionStack && !Overlaps(ev, other) && fits(k) {
 				return k
 			}
@@ -26,6 +28,8 @@ func (x *Execution) partner(i, step int, fits func(k int) bool) int {
 	}
 	return -1
 }
+
+const partnerMost = 256
 
 // mate returns the write of the place that an event accesses which a thread does together with another write, that of event wrote; -1 if it
 // has not done it.
@@ -55,6 +59,24 @@ func (x *Execution) mate(wrote int, of *trace.Event) int {
 // together reports whether threads that have begun write two places in memory one after the other each time, and do so twice or more. The first
 // writes of a thread that goes on to create others set them up.
 func (x *Execution) together(a, b *trace.Event) bool {
+	k := [2]place{{a.Object, a.Size}, {b.Object, b.Size}}
+	known, ok := x.places[k]
+	if !ok {
+		if x.places == nil {
+			x.places = map[[2]place]bool{}
+		}
+		known = x.areTogether(a, b)
+		x.places[k] = known
+	}
+	return known
+}
+
+type place struct {
+	object trace.Object
+	size   uint32
+}
+
+func (x *Execution) areTogether(a, b *trace.Event) bool {
 	for _, t := range []*trace.Trace{x.Trace, x.Passing} {
 		if t == nil {
 			continue

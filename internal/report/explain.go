@@ -134,6 +134,9 @@ func (x *explaining) explainOrder(e *Explanation) {
 	default:
 		x.add("%s (%s).", turned, shownBy(o))
 	}
+	if o.Unconfirmed {
+		x.add("The time or the executions ended before it was tried in other schedules.")
+	}
 	if o.KeptFailed < o.Kept {
 		x.add("It needs something else, too.")
 	}

@@ -101,6 +101,8 @@ type Order struct {
 	// same: 0 for an ordering of the critical order.
 	Executions int `json:"executions"`
 	Failed     int `json:"failed"`
+	// Unconfirmed: the limits ended the work before it was tried in schedules near the failing one.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
 	// Together: turning it makes the failure vanish only if the next of Explanation.Orders is turned, too.
 	Together bool `json:"together,omitempty"`
 }
@@ -110,8 +112,9 @@ func (o *Order) events() *pattern.Order {
 	return &pattern.Order{First: o.First, Second: o.Second, Waiting: o.Waiting, InPassing: o.InPassing}
 }
 
-// Doubtful reports whether an execution failed with the events of an ordering the other way round.
-func (o *Order) Doubtful() bool { return o.Failed > 0 }
+// Doubtful reports whether an ordering is not confirmed: an execution failed with its events the other way round, or there was no time to
+// try it again.
+func (o *Order) Doubtful() bool { return o.Failed > 0 || o.Unconfirmed }
 
 // Number sets the numbers that the events of an explanation of t have in the trace that is explained, which has the same
 // execution with fewer events.

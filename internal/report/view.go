@@ -250,7 +250,13 @@ type Held struct {
 }
 
 // Full returns the view's rows with nothing folded. It needs a view without Options.Short.
-func (v *View) Full() []Row { return unfold(nil, v.Rows) }
+func (v *View) Full() (out []Row) {
+	v.Each(func(r *Row) { out = append(out, *r) })
+	return out
+}
+
+// Each calls f for the rows of Full.
+func (v *View) Each(f func(*Row)) { unfold(v.Rows, f) }
 
 // Hides returns the first event without a row and how many events have none; -1 and 0 if all have one.
 func (v *View) Hides() (first, n int) {
@@ -269,14 +275,13 @@ func (v *View) Hides() (first, n int) {
 	return next, v.Hidden
 }
 
-func unfold(out, rows []Row) []Row {
-	for _, r := range rows {
-		switch r.Kind {
+func unfold(rows []Row, f func(*Row)) {
+	for i := range rows {
+		switch r := &rows[i]; r.Kind {
 		case FoldRow, LoopRow:
-			out = unfold(out, r.Rows)
+			unfold(r.Rows, f)
 		default:
-			out = append(out, r)
+			f(r)
 		}
 	}
-	return out
 }

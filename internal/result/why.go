@@ -21,7 +21,7 @@ func (f *Finding) Said() string {
 	switch {
 	case f.Why == nil:
 		return ""
-	case f.Why.Cut:
+	case f.Why.Cut && f.Why.Line == "":
 		return f.Why.Reason.Says(f.Why.Executions, f.Why.Passed)
 	}
 	return f.Why.Line

@@ -160,9 +160,7 @@ func encode(e Execution) *run {
 		x.out.Threads[i] = int(e.Trace.Events[i].Thread)
 		x.out.Steps[i] = -1
 	}
-	for _, r := range v.Full() {
-		x.row(&r)
-	}
+	v.Each(x.row)
 	x.out.Rows = x.rows(v.Rows)
 	x.arrows()
 	x.locks()
@@ -314,8 +312,9 @@ func (x *encoder) rows(rows []report.Row) []any {
 			out = append(out, foldRow{x.rows(r.Rows), r.Events})
 		case report.LoopRow:
 			flush()
-			all := (&report.View{Rows: r.Rows}).Full()
-			out = append(out, loopRow{r.Times, r.Event, all[len(all)-1].Event + 1, x.rows(r.Body)})
+			last := 0
+			(&report.View{Rows: r.Rows}).Each(func(r *report.Row) { last = r.Event })
+			out = append(out, loopRow{r.Times, r.Event, last + 1, x.rows(r.Body)})
 		}
 	}
 	flush()

@@ -6,11 +6,16 @@
 package page
 
 import (
+	"bufio"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/wording"
@@ -103,7 +108,7 @@ func Render(w io.Writer, e Execution, o Options) error {
 	if o.Passing != nil {
 		d.Runs = append(d.Runs, encode(*o.Passing))
 	}
-	return write(w, v.Ending, style, script, d)
+	return write(w, v.Ending, style, script, d, v.Events >= compressed)
 }
 
 // Comparison is what heddle compare found.
@@ -116,26 +121,49 @@ type Comparison struct {
 // RenderComparison writes the page of a comparison: where the execution deviates first, and how that spreads in each
 // thread over time. The error is the writer's.
 func RenderComparison(w io.Writer, c Comparison) error {
-	return write(w, c.Golden+" and "+c.Other, compareStyle, compareScript, c)
+	return write(w, c.Golden+" and "+c.Other, compareStyle, compareScript, c, false)
 }
 
 // RenderBeside writes the page of a failing execution beside one that passes. comparison is a beside.Comparison, as docs/json.md
 // describes its JSON, whose folds have their rows. The error is the writer's.
 func RenderBeside(w io.Writer, title string, comparison any) error {
-	return write(w, title, besideStyle, besideScript, comparison)
+	return write(w, title, besideStyle, besideScript, comparison, false)
 }
 
-// write writes a page. Strings of the program occur only in its JSON, escaped by encoding/json, which the script enters as
+// compressed is from how many events on the page's data are compressed. A shorter page can be read as it is.
+const compressed = 10_000
+
+// write writes a page. Strings of the program occur only in its JSON, escaped by encoding/json or compressed, which the script enters as
 // text, and in the title, escaped by html/template.
-func write(w io.Writer, title, style, script string, data any) error {
-	encoded, err := json.Marshal(data) // escapes <, > and &
-	if err != nil {
+func write(to io.Writer, title, style, script string, data any, compress bool) error {
+	w := bufio.NewWriter(to)
+	if err := markup.ExecuteTemplate(w, "head", struct {
+		Title string
+		Style template.CSS
+	}{title, template.CSS(style)}); err != nil {
+		return err
+	}
+	if err := writeData(w, data, compress); err != nil {
 		return fmt.Errorf("encode the page's data: %w", err)
 	}
-	return markup.Execute(w, struct {
-		Title  string
-		Style  template.CSS
-		Script template.JS
-		Data   template.JS
-	}{title, template.CSS(style), template.JS(script), template.JS(encoded)})
+	if err := markup.ExecuteTemplate(w, "tail", template.JS(script)); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// writeData writes the element that has a page's data.
+func writeData(w *bufio.Writer, data any, compress bool) (err error) {
+	const begin, end = `<script type="application/json" id="data"`, "</script>\n"
+	if !compress {
+		w.WriteString(begin + ">")
+		err = json.NewEncoder(w).Encode(data) // escapes <, > and &
+	} else {
+		w.WriteString(begin + ` data-encoding="gzip">`)
+		text := base64.NewEncoder(base64.StdEncoding, w)
+		zip := gzip.NewWriter(text)
+		err = errors.Join(json.NewEncoder(zip).Encode(data), zip.Close(), text.Close())
+	}
+	w.WriteString(end)
+	return err
 }

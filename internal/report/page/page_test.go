@@ -3,17 +3,21 @@ package page
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -397,6 +401,7 @@ func TestValues(t *testing.T) {
 	}
 	l := open(t, html(t, fixture(t, "deadlock"), Options{}), "", 1400, 900)
 	defer l.close()
+	l.keys("G")
 	if got := eval[int](l, `document.querySelectorAll('.locks li').length`); got < 2 {
 		t.Errorf("at the end of a deadlock, %d locks are held", got)
 	}
@@ -505,6 +510,171 @@ func TestPrint(t *testing.T) {
 	}
 }
 
+// On paper, a long execution has what was in sight, what is around the cause, and the end.
+func TestPrintLong(t *testing.T) {
+	tr, names := reporttest.Random(t, 7, 6, 20_000)
+	e := Execution{Trace: tr, View: report.Build(tr, names, report.Options{})}
+	var near []int // events that are not folded
+	for _, r := range e.View.Rows {
+		if r.Kind == report.EventRow && r.Event > 4000 {
+			near = append(near, r.Event)
+		}
+	}
+	b := open(t, html(t, e, Options{Explanation: &report.Explanation{Orders: []report.Order{{First: near[0], Second: near[5]}}}}), "#e12000", 1000, 700)
+	defer b.close()
+	sight := eval[[]string](b, `[...document.querySelectorAll('.row')].map(r => r.getAttribute('aria-label'))`)
+	b.do(chromedp.Evaluate(`dispatchEvent(new Event('beforeprint'))`, nil))
+	rows := eval[[]string](b, `[...document.querySelectorAll('.row')].map(r => r.getAttribute('aria-label') ?? r.textContent)`)
+	for _, s := range sight {
+		if !slices.Contains(rows, s) {
+			t.Errorf("%q was in sight and is not on the paper", s)
+		}
+	}
+	for _, want := range []string{fmt.Sprintf(", event %d: ", near[0]), fmt.Sprintf(", event %d: ", near[5]), "the end: "} {
+		if !slices.ContainsFunc(rows, func(s string) bool { return strings.Contains(s, want) }) {
+			t.Errorf("%q is not on the paper", want)
+		}
+	}
+	if n := eval[int](b, `document.querySelectorAll('.row.left').length`); n != 3 {
+		t.Errorf("rows are left out in %d places, want 3", n)
+	}
+	if ok := eval[bool](b, `[...document.querySelectorAll('.row')].every((r, i) => r.offsetTop === i * r.offsetHeight) && heddle.pane.canvas.offsetHeight === document.querySelectorAll('.row').length * 26`); !ok {
+		t.Error("the rows on the paper are not one below the other")
+	}
+	b.do(chromedp.Evaluate(`dispatchEvent(new Event('afterprint'))`, nil))
+	if again := eval[[]string](b, `[...document.querySelectorAll('.row')].map(r => r.getAttribute('aria-label'))`); !slices.Equal(again, sight) {
+		t.Errorf("after printing, %d rows are in sight, before %d", len(again), len(sight))
+	}
+	var pdf []byte
+	b.do(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		pdf, _, err = cdppage.PrintToPDF().Do(ctx)
+		return err
+	}))
+	if n := len(regexp.MustCompile(`/Type\s*/Page\b`).FindAll(pdf, -1)); n < 2 || n > 12 {
+		t.Errorf("%d pages", n)
+	}
+}
+
+// A filter leaves the rows of a thread, of an object, of a text, or of the followed object.
+func TestFilter(t *testing.T) {
+	e := fixture(t, "lost_update")
+	b := open(t, html(t, e, Options{}), "#e6", 1400, 900)
+	defer b.close()
+	all := eval[int](b, `heddle.pane.rows.length`)
+	rows := func() []string {
+		return eval[[]string](b, `[...document.querySelectorAll('.row')].map(r => r.getAttribute('aria-label'))`)
+	}
+	check := func(what string, is func(thread trace.ThreadID, c *report.Cell) bool) {
+		t.Helper()
+		var want []string
+		for _, r := range e.View.Full() {
+			if r.Cell != nil && is(r.Thread, r.Cell) {
+				want = append(want, fmt.Sprintf("T%d, event %d: %s", r.Thread, r.Event, r.Cell.Text))
+			}
+		}
+		got := rows()
+		if len(got) != len(want)+1 {
+			t.Fatalf("%s: rows %q, want %q and the end", what, got, want)
+		}
+		for i, w := range want {
+			if !strings.HasPrefix(got[i], w) {
+				t.Errorf("%s: row %q, want %q", what, got[i], w)
+			}
+		}
+	}
+	for query, is := range map[string]func(trace.ThreadID, *report.Cell) bool{
+		"T1":                     func(th trace.ThreadID, _ *report.Cell) bool { return th == 1 },
+		"write t2":               func(th trace.ThreadID, c *report.Cell) bool { return th == 2 && strings.Contains(c.Text, "write") },
+		"object:account.balance": func(_ trace.ThreadID, c *report.Cell) bool { return c.Object == "account.balance" },
+		"CREATE": func(_ trace.ThreadID, c *report.Cell) bool {
+			return strings.Contains(c.Text, "create") || strings.Contains(e.View.Places[c.Place].Text, "create")
+		},
+	} {
+		b.do(chromedp.Evaluate(fmt.Sprintf(`heddle.input.value = %q`, query), nil))
+		b.keys("F")
+		check(query, is)
+		b.keys("F")
+		if n := eval[int](b, `heddle.pane.rows.length`); n != all {
+			t.Errorf("without the filter %d rows, want %d", n, all)
+		}
+	}
+	b.do(chromedp.Evaluate(`heddle.input.value = ''; heddle.select(heddle.pane, 6, true)`, nil))
+	b.keys("f")
+	b.keys("F")
+	check("followed", func(_ trace.ThreadID, c *report.Cell) bool { return c.Object == "account.balance" })
+	b.keys("F")
+	b.do(chromedp.Click(".head:nth-child(3)", chromedp.ByQuery))
+	check("a thread's head", func(th trace.ThreadID, _ *report.Cell) bool { return th == 2 })
+	b.screenshot("filter")
+}
+
+// Values are decimal, and hexadecimal under the pointer.
+func TestHex(t *testing.T) {
+	b := open(t, html(t, fixture(t, "lost_update"), Options{}), "#e7", 1400, 900)
+	defer b.close()
+	for query, want := range map[string]string{
+		".row.current .box":    "write account.balance ← 140  (0x8c)",
+		".panel .what":         "T2 teller: write account.balance ← 140  (0x8c)",
+		".values tr td[title]": "0x8c",
+	} {
+		if got := eval[string](b, fmt.Sprintf(`document.querySelector(%q).title`, query)); got != want {
+			t.Errorf("%s has %q, want %q", query, got, want)
+		}
+	}
+}
+
+// Without an explanation, the page begins at the last preemption.
+func TestBegin(t *testing.T) {
+	for _, name := range []string{"lost_update", "deadlock"} {
+		e := fixture(t, name)
+		b := open(t, html(t, e, Options{}), "", 1400, 900)
+		want := -1
+		for _, r := range e.View.Full() {
+			if r.Switch != nil && r.Switch.Reason == report.Preempted {
+				want = r.Event
+			}
+		}
+		if got := eval[int](b, `heddle.pane.selected`); got != want || want < 0 {
+			t.Errorf("%s begins at event %d, want %d", name, got, want)
+		}
+		b.close()
+	}
+}
+
+// Where an execution has more rows than a browser can draw in one element, the scroll bar still leads to each of them.
+func TestTall(t *testing.T) {
+	b := open(t, large(t, 10_000), "", 1400, 900)
+	defer b.close()
+	b.do(chromedp.Evaluate(`heddle.pane.tallest = 30000; heddle.layOut()`, nil))
+	if h := eval[int](b, `heddle.pane.canvas.offsetHeight`); h != 30000 {
+		t.Fatalf("the table is %d pixels high", h)
+	}
+	const inSight = `(() => {
+	  const box = document.querySelector('.scroller').getBoundingClientRect(), row = document.querySelector('.row.current')?.getBoundingClientRect();
+	  return Boolean(row) && row.top >= box.top && row.bottom <= box.bottom;
+	})()`
+	rows := eval[int](b, `heddle.pane.rows.length`)
+	for _, key := range []string{"G", "k", "g", "j", "n", "N"} {
+		b.keys(key)
+		if !eval[bool](b, inSight) {
+			t.Errorf("after %s the current row is not in sight", key)
+		}
+	}
+	for i := range 10 {
+		b.do(chromedp.Evaluate(fmt.Sprintf(`heddle.select(heddle.pane, %d, true)`, 9999-i*1000), nil))
+		if !eval[bool](b, inSight) {
+			t.Errorf("event %d is not in sight", 9999-i*1000)
+		}
+	}
+	// By the scroll bar to the end, and to the beginning.
+	for where, want := range map[string]string{"1e9": fmt.Sprint(rows), "0": "1"} {
+		b.do(chromedp.Evaluate(fmt.Sprintf(`heddle.pane.scroller.scrollTop = %s; heddle.pane.draw()`, where), nil))
+		if got := eval[[]string](b, `[...document.querySelectorAll('.row')].map(r => r.getAttribute('aria-posinset'))`); !slices.Contains(got, want) {
+			t.Errorf("scrolled to %s, rows %s to %s are drawn", where, got[0], got[len(got)-1])
+		}
+	}
+}
+
 // A narrow window has everything, one below the other.
 func TestNarrow(t *testing.T) {
 	e, o := explained(t)
@@ -528,7 +698,8 @@ func large(t testing.TB, events int) []byte {
 // timing returns how many milliseconds the page took until the first rows were there, and the median of steps.
 func (b *browser) timing() (paint, step float64) {
 	b.t.Helper()
-	paint = eval[float64](b, `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? performance.now()`)
+	b.do(chromedp.Poll(`performance.getEntriesByName('first-contentful-paint').length > 0`, nil))
+	paint = eval[float64](b, `performance.getEntriesByName('first-contentful-paint')[0].startTime`)
 	b.do(chromedp.Evaluate(`(() => {
 	  const took = [];
 	  for (let i = 0; i < 60; i++) { const t = performance.now(); heddle.step(i % 20 === 19 ? -1 : 1); heddle.pane.draw(); took.push(performance.now() - t); }
@@ -567,6 +738,11 @@ func TestLarge(t *testing.T) {
 	if got := b.current(); !strings.Contains(got, "event "+strconv.Itoa(eval[int](b, `heddle.pane.selected`))) {
 		t.Errorf("far away, the current row is %q", got)
 	}
+	b.do(chromedp.Evaluate(`heddle.filter('t2 write')`, nil))
+	if n, other := eval[int](b, `heddle.pane.rows.length`), eval[int](b, `heddle.pane.rows.filter((r) => r.kind !== 'end' && heddle.pane.run.thread(r) !== 2).length`); n < 100 || other > 0 {
+		t.Errorf("%d rows of T2, %d of others", n, other)
+	}
+	b.do(chromedp.Evaluate(`heddle.filter('')`, nil))
 	b.keys("a")
 	b.keys("G")
 	if got := b.current(); !strings.HasPrefix(got, "the end") {
@@ -575,8 +751,23 @@ func TestLarge(t *testing.T) {
 	b.screenshot("large")
 }
 
+// spent is how many milliseconds of processor time the page's process has used.
+func (b *browser) spent() (ms float64) {
+	b.t.Helper()
+	b.do(performance.Enable(), chromedp.Poll(`document.querySelector('.row.current') !== null`, nil), chromedp.ActionFunc(func(ctx context.Context) error {
+		all, err := performance.GetMetrics().Do(ctx)
+		for _, m := range all {
+			if m.Name == "ProcessTime" {
+				ms = 1000 * m.Value
+			}
+		}
+		return err
+	}))
+	return ms
+}
+
 func BenchmarkPage(b *testing.B) {
-	for _, n := range []int{100, 1000, 10_000, 100_000} {
+	for _, n := range []int{100, 1000, 5000, 10_000, 100_000, 500_000, 1_000_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			tr, names := reporttest.Random(b, 7, 6, n)
 			e := Execution{Trace: tr, View: report.Build(tr, names, report.Options{})}
@@ -585,9 +776,16 @@ func BenchmarkPage(b *testing.B) {
 				out = html(b, e, Options{})
 			}
 			b.ReportMetric(float64(len(out))/1000, "kB")
-			paint, step := open(b, out, "", 1400, 900).timing()
-			b.ReportMetric(paint, "paint-ms")
+			shown := open(b, out, "", 1400, 900)
+			b.ReportMetric(shown.spent(), "open-ms")
+			_, step := shown.timing()
 			b.ReportMetric(step, "step-ms")
+			b.ReportMetric(eval[float64](shown, `(() => { const t = performance.now(); heddle.search('occurs nowhere'); return performance.now() - t; })()`), "search-ms")
+			b.ReportMetric(eval[float64](shown, `performance.memory.usedJSHeapSize / 1e6`), "heap-MB")
+			shown.keys("G")
+			if got := shown.current(); !strings.HasPrefix(got, "the end") {
+				b.Errorf("the last row is %q", got)
+			}
 		})
 	}
 }

@@ -1,6 +1,6 @@
 // The page of a comparison: where an execution first deviates from the golden one, how that spreads in each thread, and
 // how the two ended. It draws what heddle compare --json prints.
-import {count, el, svg} from './dom.js';
+import {count, el, hex, svg} from './dom.js';
 
 const fields = [['op', 'operation'], ['where', 'at'], ['object', 'variable'], ['place', 'memory'], ['size', 'bytes'], ['value', 'value']];
 const none = {place: '-', size: '0', value: '-'}; // what an event has that has no such field
@@ -165,19 +165,20 @@ class Comparison {
   // pair shows two events, and where they differ.
   pair(d) {
     const value = (e, f) => e && e[f] !== none[f] ? e[f] ?? '' : '';
-    const rows = fields.map(([f, name]) => [name, value(d.golden, f), value(d.other, f)]).filter(([, a, b]) => a || b);
+    const rows = fields.map(([f, name]) => [name, value(d.golden, f), value(d.other, f), f === 'value']).filter(([, a, b]) => a || b);
     // Two builds have other names for the same: only a deviation in control is one of the instruction.
     const equal = {data: ['at', 'variable', 'memory'], address: ['at']}[d.kind] ?? [];
     return el('div', {},
       el('p', {class: 'facts'}, `${d.thread}, event ${d.event.toLocaleString('en')} of the thread`, d.trace !== undefined ? `, event ${d.trace.toLocaleString('en')} of the compared trace` : ''),
-      this.table(rows.map(([name, a, b]) => [name, d.golden ? a : 'no event', d.other ? b : 'no event']), equal));
+      this.table(rows.map(([name, a, b, number]) => [name, d.golden ? a : 'no event', d.other ? b : 'no event', number]), equal, Number((d.other ?? d.golden).size)));
   }
 
-  // table shows what the two executions have, and emphasises where they differ, except in what counts as equal.
-  table(rows, equal = []) {
+  // table shows what the two executions have, and emphasises where they differ, except in what counts as equal. Numbers have so many bytes.
+  table(rows, equal = [], size = 8) {
+    const cell = (text, number) => el('td', {title: number && text ? hex(text, size) || null : null}, text || '–');
     return el('table', {class: 'pair'},
       el('thead', {}, el('tr', {}, el('td', {}), el('th', {scope: 'col'}, 'golden'), el('th', {scope: 'col'}, 'compared'))),
-      el('tbody', {}, rows.map(([name, a, b]) => el('tr', {class: a === b || equal.includes(name) ? null : 'differs'}, el('th', {scope: 'row'}, name), el('td', {}, a || '–'), el('td', {}, b || '–')))));
+      el('tbody', {}, rows.map(([name, a, b, number]) => el('tr', {class: a === b || equal.includes(name) ? null : 'differs'}, el('th', {scope: 'row'}, name), cell(a, number), cell(b, number)))));
   }
 }
 

@@ -29,3 +29,14 @@ export function count(n, what) {
   const many = what.endsWith('ch') ? what + 'es' : what + 's';
   return n.toLocaleString('en') + ' ' + (n === 1 ? what : many);
 }
+
+// hex is the integers among the values in a text in hexadecimal, `0x64, 0x65`, as they are in so many bytes; empty if there are none.
+export function hex(text, size = 8) {
+  const bits = [1, 2, 4, 8].includes(size) ? 8 * size : 64;
+  const numbers = [...text.matchAll(/(?<=^|[←→…:,] |[(=])-?\d+(?![\w.])/g)].map(([n]) => n);
+  if (numbers.every((n) => n.length === 1)) return ''; // the same in both
+  return numbers.map((n) => '0x' + BigInt.asUintN(Math.max(bits, BigInt(n) >= 1n << BigInt(bits) ? 64 : 0), BigInt(n)).toString(16)).join(', ');
+}
+
+// hover is a text with its values in hexadecimal.
+export function hover(text, size) { const h = hex(text, size); return h ? `${text}  (${h})` : text; }

@@ -1,5 +1,5 @@
 // The page: a headline, why the execution fails, the executions side by side, and a panel for the selected event.
-import {el} from './dom.js';
+import {el, count} from './dom.js';
 import {Run, align} from './run.js';
 import {Pane, hue} from './pane.js';
 import {panel} from './panel.js';
@@ -16,7 +16,8 @@ const keys = [
   ['h', 'happens-before arrows: of the event, all, none'],
   ['o', 'show or hide the execution that does not fail'],
   ['tab', 'go to the other execution'],
-  ['/', 'search; empty: again; #12: go to event 12'],
+  ['/', 'search: text, T2, object:NAME; empty: again; #12: go to event 12'],
+  ['F', 'only the rows that the search text matches, or of the followed object; again: all'],
   ['g G', 'the beginning, the end'],
   ['t', 'dark or light'],
   ['?', 'these keys'],
@@ -76,6 +77,7 @@ class Page {
     const button = (text, title, does, pressed) => el('button', {title, onclick: does, 'aria-pressed': pressed}, text);
     this.bar = el('div', {class: 'bar', role: 'toolbar', 'aria-label': 'view'},
       this.input,
+      this.filterButton = button('filter', 'only the rows that the search text matches (F)', () => this.toggleFilter(), false),
       button('← step', 'previous event (k)', () => this.step(-1)), button('step →', 'next event (j)', () => this.step(1)),
       button('⚡ next', 'next preemption (N)', () => this.stepSwitch(1, true)),
       button('unfold all', 'a', () => this.toggleAll()),
@@ -152,14 +154,15 @@ class Page {
 
   say(text) { this.status.textContent = text; }
 
-  // begin selects where a reader should look first.
+  // begin selects where a reader should look first: at the critical order or the race, or else the last preemption, or else at what failed.
   begin() {
     const run = this.runs[0], f = run.json.failure;
     let e = this.orders[0]?.first ?? f?.sides?.[0]?.event ?? -1;
+    const known = e >= 0;
+    if (!known && f) e = [...run.switches.values()].findLast((s) => s.reason === 'preempted')?.event ?? -1;
     for (let i = run.events - 1; e < 0 && f && i >= 0; i--) if (run.shown(i) && run.failed(i)) e = i;
-    const first = e < 0;
-    if (first) e = f ? run.events : 0;
-    this.select(this.pane, e, false, !first);
+    if (e < 0) e = f ? run.events : 0;
+    this.select(this.pane, e, false, known);
     this.pane.scroller.focus({preventScroll: true});
   }
 
@@ -262,7 +265,7 @@ class Page {
   }
 
   foldInterval(pane, event) {
-    pane.folds.toggleInterval(pane.rows[pane.rowOf(event)]);
+    pane.folds.toggleInterval(pane.at(pane.rowOf(event)));
     pane.refold();
   }
 
@@ -318,16 +321,42 @@ class Page {
       const e = Number(number[1].replaceAll(',', ''));
       return e <= run.events ? this.select(pane, e, true) : this.say(`there is no event ${e}: the last is ${run.events - 1}`);
     }
-    const has = (e) => {
-      if (!run.shown(e)) return false;
-      const p = run.place(e);
-      return `t${run.thread(e)} ${run.text(e)}\n${p.label}\n${p.func ?? ''}\n${p.text ?? ''}`.toLowerCase().includes(this.query);
-    };
+    const matches = run.matcher(this.query), has = (e) => matches(e) && (!pane.folds.only || pane.folds.only(e));
     for (let i = 1; i <= run.events; i++) {
       const e = (pane.selected + i) % run.events;
       if (has(e)) return this.select(pane, e, true);
     }
     return this.say(`no event has ${this.query}`);
+  }
+
+  // filter leaves only the rows of events that a query matches, of all executions; an empty one leaves all.
+  filter(query) {
+    this.input.value = query;
+    this.only(query === '' ? null : (run) => run.matcher(query), query);
+  }
+
+  only(make, what) {
+    for (const p of this.panes) {
+      p.folds.only = make && make(p.run);
+      p.refold();
+    }
+    this.filterButton.setAttribute('aria-pressed', make !== null);
+    const {pane} = this, n = pane.rows.length - 1; // the end
+    if (!make) this.say('all rows');
+    else this.say(`${count(n, 'event')} of ${pane.run.events.toLocaleString('en')}: ${what}`);
+    if (make && n > 0) {
+      this.select(pane, pane.at(pane.rowOf(pane.selected)).event, false, false);
+    }
+  }
+
+  toggleFilter() {
+    const {pane} = this, query = this.input.value.trim();
+    if (pane.folds.only) this.only(null);
+    else if (query !== '') this.filter(query);
+    else if (pane.follow >= 0) {
+      const name = pane.run.name(pane.follow);
+      this.only((run) => (e) => run.shown(e) && (run === pane.run ? run.about(e, pane.follow) : run.name(run.object(e)) === name), name);
+    } else this.say('nothing to filter by: enter a text, T2 or object:NAME, or follow an object');
   }
 
   searchKey(e) {
@@ -344,7 +373,7 @@ class Page {
     const does = {
       j: () => this.step(1), ArrowDown: () => this.step(1), k: () => this.step(-1), ArrowUp: () => this.step(-1),
       n: () => this.stepSwitch(1), p: () => this.stepSwitch(-1), N: () => this.stepSwitch(1, true), P: () => this.stepSwitch(-1, true),
-      c: () => this.nextCritical(), f: () => this.toggleFollow(), a: () => this.toggleAll(), h: () => this.cycleArrows(), o: () => this.toggleBeside(),
+      c: () => this.nextCritical(), f: () => this.toggleFollow(), F: () => this.toggleFilter(), a: () => this.toggleAll(), h: () => this.cycleArrows(), o: () => this.toggleBeside(),
       z: () => this.foldInterval(this.pane, this.pane.selected), Z: () => { this.pane.folds.toggleIntervals(); this.pane.refold(); },
       ...Object.fromEntries([['g', 0], ['Home', 0], ['G', this.pane.run.events], ['End', this.pane.run.events]].map(([key, e]) => [key, () => this.select(this.pane, e, true, false)])),
       t: () => this.toggleTheme(), '?': () => this.help.showModal(), '/': () => { this.input.focus(); this.input.select(); },
@@ -356,14 +385,20 @@ class Page {
     does();
   }
 
-  // print draws all rows, up to what a reader would want on paper.
   print(on) {
-    for (const p of this.panes) {
-      if (p.element.hidden) continue;
-      p.printing = on && p.rows.length <= 5000;
-      p.again();
-    }
+    for (const p of this.panes) if (!p.element.hidden) p.print(on);
   }
 }
 
-window.heddle = new Page(JSON.parse(document.getElementById('data').textContent));
+// begin makes the page of what page.go writes: JSON, of a long execution compressed.
+function begin() {
+  const node = document.getElementById('data'), text = node.textContent;
+  const show = (json) => { window.heddle = new Page(JSON.parse(json)); };
+  node.textContent = '';
+  if (node.dataset.encoding !== 'gzip') return show(text);
+  const coded = atob(text), bytes = new Uint8Array(coded.length);
+  for (let i = 0; i < coded.length; i++) bytes[i] = coded.charCodeAt(i);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text().then(show);
+}
+
+begin();

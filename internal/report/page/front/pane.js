@@ -1,15 +1,21 @@
 // A Pane draws one execution: a lane per thread, a row per event. All rows have the same height, and only those in
 // sight have elements, so that long executions stay usable.
-import {el, svg, count} from './dom.js';
-import {Folds, can, events, rowsOf} from './rows.js';
+import {el, svg, count, hover} from './dom.js';
+import {Folds, can, events, rowsOf, whole} from './rows.js';
 
 export const rowHeight = 26;
 const gutter = 62, beyond = 8; // width of the event numbers; rows drawn above and below those in sight
 
+// tallest is how many pixels an element may be high: browsers draw none beyond 17 million.
+const tallest = 12e6;
+
+// On paper, a long execution has the rows in sight and so many around the cause.
+const paperRows = 5000, paperAround = 25;
+
 export class Pane {
   // page is told of selections; marks are the events of the critical order, by event: its number.
   constructor(page, run, name, marks) {
-    Object.assign(this, {page, run, name, marks, selected: 0, follow: -1, links: 'selected', drawn: ''});
+    Object.assign(this, {page, run, name, marks, selected: 0, follow: -1, links: 'selected', drawn: '', shift: 0, paper: null, tallest});
     this.folds = new Folds(run);
     this.heads = el('div', {class: 'heads', 'aria-hidden': 'true'});
     this.lanes = el('div', {class: 'lanes', 'aria-hidden': 'true'});
@@ -36,6 +42,9 @@ export class Pane {
     this.drawn = '';
   }
 
+  // at returns row i.
+  at(i) { return whole(this.rows[i]); }
+
   rowOf(e) { return e >= this.run.events ? this.rows.length - 1 : this.of[e] < 0 ? 0 : this.of[e]; }
 
   // layOut decides how wide lanes are. Where they are too narrow for text, the text stands beside them.
@@ -48,19 +57,36 @@ export class Pane {
     this.textAt = this.wide ? 0 : gutter + n * this.laneWidth + 8;
     this.sourceAt = this.wide ? gutter + n * this.laneWidth + 10 : Math.max(this.textAt + 250, width * 0.58);
     this.width = Math.max(width, this.wide ? 0 : this.textAt + 260);
-    this.canvas.style.height = `${this.rows.length * rowHeight}px`;
+    this.canvas.style.height = `${this.height()}px`;
     this.canvas.style.width = this.heads.style.width = this.width > width ? `${this.width}px` : '100%';
     this.heads.replaceChildren(...this.run.columns.map((c, i) => {
       const narrow = !this.wide;
-      return el('div', {class: 'head', style: `left:${this.x(i)}px;width:${this.laneWidth}px;${hue(i)}`, title: this.run.label(c.thread)},
+      return el('div', {class: 'head', onclick: () => this.page.filter(`T${c.thread}`), style: `left:${this.x(i)}px;width:${this.laneWidth}px;${hue(i)}`, title: `${this.run.label(c.thread)}: show only this thread`},
         narrow ? (this.laneWidth >= 18 ? `${c.thread}` : '') : this.run.label(c.thread));
     }));
-    this.lanes.replaceChildren(...this.run.columns.map((c, i) => {
-      if (this.run.first[i] < 0) return null;
-      const from = this.rowOf(this.run.first[i]), to = this.rowOf(this.run.last[i]);
-      return el('div', {class: 'lane', style: `left:${this.middle(i)}px;top:${from * rowHeight}px;height:${(to - from + 1) * rowHeight}px;${hue(i)}`});
-    }).filter(Boolean));
+    this.lanes.replaceChildren(...this.run.columns.map((c, i) => el('div', {class: 'lane', style: `left:${this.middle(i)}px;${hue(i)}`})));
     this.drawn = '';
+  }
+
+  // height is that of the canvas: of all rows, unless that is more than a browser can draw. Then the scroll bar stands for more rows
+  // than it has pixels.
+  height() { return this.paper ? this.paperHeight : Math.min(this.rows.length * rowHeight, this.tallest); }
+
+  // top is the first pixel in sight, as if the canvas had the height of all rows.
+  top() { return this.scroller.scrollTop * this.scale(); }
+
+  scale() {
+    const all = this.rows.length * rowHeight, room = this.scroller.clientHeight - this.heads.offsetHeight;
+    return all <= this.tallest ? 1 : (all - room) / Math.max(1, this.tallest - room);
+  }
+
+  scrollTo(top) { this.scroller.scrollTop = top / this.scale(); }
+
+  // y is where a row is drawn in the canvas, -1 if it is not on the paper.
+  y(i) {
+    if (!this.paper) return i * rowHeight + this.shift;
+    const part = this.paper.find((p) => i >= p.from && i < p.to);
+    return part ? (part.at + i - part.from) * rowHeight : -1;
   }
 
   x(column) { return gutter + column * this.laneWidth; }
@@ -75,23 +101,79 @@ export class Pane {
 
   // draw draws the rows in sight.
   draw() {
-    const top = this.scroller.scrollTop, height = this.scroller.clientHeight - this.heads.offsetHeight;
-    const from = this.printing ? 0 : Math.max(0, Math.floor(top / rowHeight) - beyond);
-    const to = this.printing ? this.rows.length : Math.min(this.rows.length, Math.ceil((top + height) / rowHeight) + beyond);
-    const key = `${from} ${to}`;
-    if (key !== this.drawn) {
+    const [from, to, top, height] = this.sight();
+    this.shift = this.scroller.scrollTop - top;
+    const key = `${from} ${to} ${this.shift}`;
+    if (this.paper) this.drawPaper();
+    else if (key !== this.drawn) {
       this.drawn = key;
-      this.list.replaceChildren(...this.rows.slice(from, to).map((r, i) => this.row(r, from + i)));
+      this.list.replaceChildren(...this.rows.slice(from, to).map((r, i) => this.row(whole(r), from + i)));
     }
+    this.drawLanes(from, to);
     this.drawArrows(top, height);
     this.drawMap();
+  }
+
+  // sight returns the rows to draw, and where those in sight begin and how high they are.
+  sight() {
+    const top = this.top(), height = this.scroller.clientHeight - this.heads.offsetHeight;
+    return [Math.max(0, Math.floor(top / rowHeight) - beyond), Math.min(this.rows.length, Math.ceil((top + height) / rowHeight) + beyond), top, height];
+  }
+
+  // drawLanes draws the lines of the threads beside the rows.
+  drawLanes(from, to) {
+    this.run.columns.forEach((_, i) => {
+      const first = Math.max(this.rowOf(this.run.first[i]), this.paper ? 0 : from), last = Math.min(this.rowOf(this.run.last[i]), this.paper ? this.rows.length - 1 : to - 1);
+      const {style} = this.lanes.children[i];
+      style.display = first <= last ? '' : 'none';
+      style.top = `${this.paper ? 0 : this.y(first)}px`;
+      style.height = `${this.paper ? this.paperHeight : (last - first + 1) * rowHeight}px`;
+    });
+  }
+
+  // print lays the rows out for paper: all of a short execution; of a long one, those in sight, around the cause and before the end.
+  print(on) {
+    this.paper = null;
+    const [from, to, top] = this.sight(), n = this.rows.length;
+    if (on) {
+      const around = (i) => [Math.max(0, i - paperAround), Math.min(n, i + paperAround + 1)];
+      const wanted = n <= paperRows ? [[0, n]] : [[from, to], ...[...this.marks.keys(), this.selected].map((e) => around(this.rowOf(e))), around(n - 1)];
+      wanted.sort((a, b) => a[0] - b[0]);
+      this.paper = [];
+      for (const [first, end] of wanted) {
+        const last = this.paper.at(-1);
+        if (last && first <= last.to) last.to = Math.max(last.to, end);
+        else this.paper.push({from: first, to: end});
+      }
+      let at = 0;
+      for (const p of this.paper) {
+        if (p.from > 0) at++; // says what is left out
+        p.at = at;
+        at += p.to - p.from;
+      }
+      this.paperHeight = at * rowHeight;
+    }
+    this.canvas.style.height = `${this.height()}px`;
+    if (on) this.before = top;
+    else this.scrollTo(this.before); // a lower canvas has moved it
+    this.again();
+  }
+
+  drawPaper() {
+    let before = 0;
+    this.list.replaceChildren(...this.paper.flatMap((p) => {
+      const left = p.from - before;
+      before = p.to;
+      return [left > 0 ? el('div', {class: 'row left', style: `top:${(p.at - 1) * rowHeight}px`}, el('span', {class: 'why', style: `left:${gutter}px`}, `… ${count(left, 'row')} left out`)) : null,
+        ...this.rows.slice(p.from, p.to).map((r, i) => this.row(whole(r), p.from + i))].filter(Boolean);
+    }));
   }
 
   again() { this.drawn = ''; this.draw(); }
 
   // row returns the element of a row.
   row(r, i) {
-    const style = `top:${i * rowHeight}px`;
+    const style = `top:${this.y(i)}px`;
     if (r.kind === 'switch') return this.switchRow(r, i, style);
     if (r.kind === 'end') return this.endRow(i, style);
     const {run} = this, e = r.event, thread = run.thread(e), column = this.columnOf(thread);
@@ -122,7 +204,7 @@ export class Pane {
     },
     el('span', {class: 'number'}, e.toLocaleString('en')),
     el('i', {class: 'run', style: `left:${this.middle(column) - 2}px`}),
-    el('span', {class: 'box', style: `left:${left}px;max-width:${Math.max(40, boxWidth)}px${this.wide && r.depth ? `;margin-left:${r.depth * 8}px` : ''}`, title: text},
+    el('span', {class: 'box', style: `left:${left}px;max-width:${Math.max(40, boxWidth)}px${this.wide && r.depth ? `;margin-left:${r.depth * 8}px` : ''}`, title: plain && run.shown(e) ? hover(text, run.size(e)) : text},
       folding ? el('button', {class: 'fold', tabindex: -1, 'aria-label': r.open ? 'fold' : 'unfold', onclick: (x) => { x.stopPropagation(); this.fold(i); }}, r.kind === 'loop' || r.times ? '↻' : r.open ? '▾' : '▸') : null,
       mark ? el('b', {class: 'mark'}, mark) : null,
       this.wide ? null : el('span', {class: 'who'}, `T${thread} `), text),
@@ -161,7 +243,7 @@ export class Pane {
   // hasFollowed reports whether a row stands for an event of the followed object.
   hasFollowed(r) {
     const about = (e) => this.run.shown(e) && this.run.about(e, this.follow);
-    if (r.kind === 'interval') return r.rows.some((x) => this.hasFollowed(x));
+    if (r.kind === 'interval') return r.rows.some((x) => this.hasFollowed(whole(x)));
     if (r.node && !r.open) return events(r.node, about);
     return r.kind === 'event' && about(r.event);
   }
@@ -169,18 +251,19 @@ export class Pane {
   // point returns where an event is drawn, in the canvas.
   point(e) {
     const column = this.columnOf(this.run.thread(Math.min(e, this.run.events - 1)));
-    return [this.middle(column), (this.rowOf(e) + 0.5) * rowHeight];
+    return [this.middle(column), this.paper ? this.y(this.rowOf(e)) + rowHeight / 2 : (this.rowOf(e) + 0.5) * rowHeight];
   }
 
   drawArrows(top, height) {
     const {run} = this, out = [];
-    this.arrows.style.top = `${this.printing ? 0 : top}px`;
-    const shown = this.printing ? this.rows.length * rowHeight : height;
+    this.arrows.style.top = `${this.paper ? 0 : top + this.shift}px`;
+    const shown = this.paper ? this.paperHeight : height;
     this.arrows.setAttribute('width', this.width);
     this.arrows.setAttribute('height', Math.max(0, shown));
-    const offset = this.printing ? 0 : top;
+    const offset = this.paper ? 0 : top;
     const arrow = (from, to, kind) => {
       const [x1, y1] = this.point(from), [x2, y2] = this.point(to);
+      if (y1 < 0 || y2 < 0) return; // not on the paper
       if (Math.max(y1, y2) < offset - 50 || Math.min(y1, y2) > offset + shown + 50 || y1 === y2) return;
       const a = y1 - offset, b = y2 - offset, bend = Math.min(46, 14 + Math.abs(b - a) / 6);
       const side = x1 <= x2 ? -1 : 1, sx = kind === 'order' ? -bend : side * 0;
@@ -191,8 +274,8 @@ export class Pane {
     const links = run.links(this.selected);
     if (this.links === 'all') {
       const first = Math.floor(offset / rowHeight), last = Math.ceil((offset + shown) / rowHeight);
-      for (let i = first; i < last && i < this.rows.length; i++) {
-        const r = this.rows[i];
+      const rows = this.paper ? this.paper.flatMap((p) => this.rows.slice(p.from, p.to)) : this.rows.slice(first, last);
+      for (const r of rows.map(whole)) {
         if (r.kind === 'switch' || r.kind === 'end') continue;
         for (const e of run.links(r.event).into) arrow(e, r.event, 'hb');
         for (const e of run.links(r.event).from) arrow(r.event, e, 'hb');
@@ -224,7 +307,7 @@ export class Pane {
       const step = Math.max(1, Math.floor(rows / height / 4)); // several rows in a pixel look alike
       const tall = Math.max(1, height / rows * step);
       for (let i = 0; i < rows - 1; i += step) {
-        const r = this.rows[i];
+        const r = this.at(i);
         if (r.kind === 'switch') continue;
         const k = this.columnOf(this.run.thread(r.event));
         c.globalAlpha = this.follow < 0 || this.hasFollowed(r) ? 1 : 0.2;
@@ -244,37 +327,38 @@ export class Pane {
     if (all > height) {
       c.strokeStyle = getComputedStyle(this.element).color;
       c.lineWidth = 1;
-      c.strokeRect(0.5, this.scroller.scrollTop / all * height + 0.5, width - 1, Math.max(6, height / all * height - 1));
+      c.strokeRect(0.5, this.top() / all * height + 0.5, width - 1, Math.max(6, height / all * height - 1));
     }
   }
 
   jump(e) {
     const box = this.map.getBoundingClientRect();
     const part = (e.clientY - box.top) / box.height;
-    this.scroller.scrollTop = part * this.rows.length * rowHeight - this.scroller.clientHeight / 2;
+    this.scrollTo(part * this.rows.length * rowHeight - this.scroller.clientHeight / 2);
   }
 
   // reveal makes an event visible.
   reveal(e, unfold) {
     if (unfold && e < this.run.events && this.folds.reveal(e)) { this.arrange(); this.layOut(); }
-    const y = this.rowOf(e) * rowHeight, top = this.scroller.scrollTop, room = this.scroller.clientHeight - this.heads.offsetHeight;
-    if (y < top + 2 * rowHeight) this.scroller.scrollTop = Math.max(0, y - 3 * rowHeight);
-    else if (y > top + room - 3 * rowHeight) this.scroller.scrollTop = y - room + 4 * rowHeight;
-    if (y < top - room || y > top + 2 * room) this.scroller.scrollTop = Math.max(0, y - room / 2);
+    const y = this.rowOf(e) * rowHeight, top = this.top(), room = this.scroller.clientHeight - this.heads.offsetHeight;
+    if (y < top - room || y > top + 2 * room) this.scrollTo(Math.max(0, y - room / 2));
+    else if (y < top + 2 * rowHeight) this.scrollTo(Math.max(0, y - 3 * rowHeight));
+    else if (y > top + room - 3 * rowHeight) this.scrollTo(y - room + 4 * rowHeight);
     this.scroller.setAttribute('aria-activedescendant', `${this.name}-${this.rowOf(e)}`);
   }
 
   // next returns the event of the next row for which stop holds, or -1.
   next(by, stop) {
     for (let i = this.rowOf(this.selected) + by; i >= 0 && i < this.rows.length; i += by) {
-      if (can(this.rows[i]) && stop(this.rows[i])) return this.rows[i].event;
+      const r = this.at(i);
+      if (can(r) && stop(r)) return r.event;
     }
     return -1;
   }
 
   // fold folds or unfolds row i, or what it is in.
   fold(i) {
-    const r = this.rows[i];
+    const r = this.at(i);
     if (r.kind === 'interval') this.folds.toggleInterval(r);
     else if (r.node) this.folds.open.has(r.node) ? this.folds.open.delete(r.node) : this.folds.open.add(r.node);
     else if (r.kind === 'end' || !this.folds.toggle(r.event)) return false;
@@ -283,10 +367,10 @@ export class Pane {
   }
 
   refold() {
-    const at = this.rowOf(this.selected) * rowHeight - this.scroller.scrollTop;
+    const at = this.rowOf(this.selected) * rowHeight - this.top();
     this.arrange();
     this.layOut();
-    this.scroller.scrollTop = this.rowOf(this.selected) * rowHeight - at;
+    this.scrollTo(this.rowOf(this.selected) * rowHeight - at);
     this.draw();
   }
 }

@@ -1,5 +1,5 @@
 // The panel beside the table: what is known at the selected event.
-import {el} from './dom.js';
+import {el, hex, hover} from './dom.js';
 
 const mostValues = 40;
 
@@ -40,7 +40,7 @@ function source(page, pane, e, end) {
   const head = end ? run.json.ending : run.shown(e) ? `${run.label(run.thread(e))}: ${run.text(e)}` : '';
   const object = end || !run.shown(e) ? -1 : run.object(e);
   const out = section(end ? 'The end' : `Event ${e.toLocaleString('en')}`, 'source',
-    el('p', {class: 'what'}, head),
+    el('p', {class: 'what', title: end || !run.shown(e) ? null : hover(head, run.size(e))}, head),
     el('p', {class: 'do'},
       object >= 0 ? el('button', {onclick: () => page.toggleFollow()}, pane.follow >= 0 ? 'stop following' : `follow ${run.name(object)}`) : null,
       pane === page.panes[0] ? debuggers(page, run, e, end) : null),
@@ -92,7 +92,7 @@ function values(page, pane, e) {
       const now = changed && changed.object === k.object;
       return el('tr', {class: now ? 'changed' : pane.follow >= 0 && run.overlap(k.object, pane.follow) ? 'followed' : null},
         el('th', {scope: 'row'}, run.name(k.object)),
-        el('td', {}, now && changed.before !== '' ? [el('s', {}, changed.before), ' '] : null, k.value),
+        el('td', {title: hex(k.value, run.json.objects[k.object].size) || null}, now && changed.before !== '' ? [el('s', {}, changed.before), ' '] : null, k.value),
         el('td', {class: 'since'}, el('button', {'aria-label': `event ${k.event}`, onclick: () => page.select(pane, k.event, true)}, `T${run.thread(k.event)} #${k.event.toLocaleString('en')}`)));
     });
   return rows.length > 0 ? section('Values', 'values', el('table', {}, el('tbody', {}, rows))) : null;

@@ -2,18 +2,26 @@
 //
 // A row has a kind: `event`, `switch`, `fold`, `loop` (a heading of several rows), `interval` (a folded thread execution
 // interval). `event` is its first event, `node` the fold or loop that it opens or closes, `depth` how many loops it is in.
+// Most rows are those of one event outside of loops: they are kept as its number alone, and whole makes a row of that.
+
+export function whole(r) { return typeof r === 'number' ? {kind: 'event', event: r, depth: 0} : r; }
 
 export class Folds {
   constructor(run) {
     this.run = run;
     this.open = new Set(); // folds and loops of run.json.rows
     this.closed = new Set(); // first events of intervals
+    this.only = null; // if set, there are only rows of the events for which it holds
     this.home = null; // by event: the folds and loops around it, outermost first
   }
 
   // rows returns the visible rows.
   rows() {
     const out = [];
+    if (this.only) {
+      for (let e = 0; e < this.run.events; e++) if (this.only(e)) out.push(e);
+      return out;
+    }
     this.add(out, this.run.json.rows, 0);
     return this.closed.size > 0 ? this.close(out) : out;
   }
@@ -31,7 +39,7 @@ export class Folds {
   range(out, from, to, depth) {
     for (let e = from; e < to; e++) {
       if (e > from && this.run.switches.has(e)) out.push({kind: 'switch', event: e, depth});
-      if (this.run.shown(e)) out.push({kind: 'event', event: e, depth});
+      if (this.run.shown(e)) out.push(depth === 0 ? e : {kind: 'event', event: e, depth});
     }
   }
 
@@ -59,10 +67,10 @@ export class Folds {
     for (const part of intervals(rows)) {
       const first = part[0].kind === 'switch' ? part.slice(1) : part;
       if (part[0].kind === 'switch') out.push(part[0]);
-      if (first.length > 0 && this.closed.has(first[0].event)) {
-        out.push({kind: 'interval', event: first[0].event, rows: first, depth: 0});
+      if (first.length > 0 && this.closed.has(whole(first[0]).event)) {
+        out.push({kind: 'interval', event: whole(first[0]).event, rows: first, depth: 0});
       } else {
-        out.push(...first);
+        for (const r of first) out.push(r);
       }
     }
     return out;
@@ -77,9 +85,9 @@ export class Folds {
     const out = [];
     this.add(out, this.run.json.rows, 0);
     for (const part of intervals(out)) {
-      if (!part.some((r) => r.kind === row.kind && r.event === row.event)) continue;
+      if (!part.some((r) => whole(r).kind === row.kind && whole(r).event === row.event)) continue;
       const first = part.find((r) => r.kind !== 'switch');
-      if (first) this.closed.add(first.event);
+      if (first !== undefined) this.closed.add(whole(first).event);
     }
   }
 
@@ -93,7 +101,7 @@ export class Folds {
     this.add(out, this.run.json.rows, 0);
     for (const part of intervals(out)) {
       const first = part.find((r) => r.kind !== 'switch');
-      if (first) this.closed.add(first.event);
+      if (first !== undefined) this.closed.add(whole(first).event);
     }
   }
 
@@ -115,6 +123,7 @@ export class Folds {
   // toggle unfolds the outermost fold or loop around event e that is folded, or else folds the innermost one. Reports
   // whether there is one.
   toggle(e) {
+    if (this.only) return false;
     if (!this.home) this.index();
     const around = this.home.get(e) ?? [], folded = around.find((node) => !this.open.has(node));
     if (folded) this.open.add(folded);
@@ -124,6 +133,7 @@ export class Folds {
 
   // reveal unfolds what hides event e. Reports whether anything changed.
   reveal(e) {
+    if (this.only) return false;
     if (!this.home) this.index();
     let changed = false;
     for (const node of this.home.get(e) ?? []) {
@@ -132,7 +142,7 @@ export class Folds {
         changed = true;
       }
     }
-    if (this.closed.size > 0 && !this.rows().some((r) => r.event === e && r.kind === 'event')) {
+    if (this.closed.size > 0 && !this.rows().some((r) => r === e || r.event === e && r.kind === 'event')) {
       this.closed.clear();
       changed = true;
     }
@@ -199,7 +209,8 @@ export function can(r) { return r.kind === 'event' || r.kind === 'interval' || r
 export function rowsOf(run, rows) {
   const of = new Int32Array(run.events).fill(-1);
   rows.forEach((r, i) => {
-    if (r.kind === 'interval') r.rows.forEach((x) => { if (x.kind !== 'switch' && x.kind !== 'loop') of[x.event] = i; });
+    if (typeof r === 'number') of[r] = i;
+    else if (r.kind === 'interval') r.rows.forEach((x) => { if (x.kind !== 'switch' && x.kind !== 'loop') of[x.event ?? x] = i; });
     else if (r.kind === 'event' && r.text === undefined) of[r.event] = i;
     else if (r.kind !== 'switch' && r.kind !== 'loop' && r.kind !== 'end' && of[r.event] < 0) of[r.event] = i;
   });

@@ -9,8 +9,9 @@ export class Run {
   constructor(json) {
     this.json = json;
     this.events = json.threads.length;
-    const has = new Set(json.threads);
-    this.columns = json.columns.filter((c) => has.has(c.thread)); // threads that never ran have no lane
+    const ran = [];
+    for (const t of json.threads) ran[t] = true;
+    this.columns = json.columns.filter((c) => ran[c.thread]); // threads that never ran have no lane
     this.column = new Map(this.columns.map((c, i) => [c.thread, i]));
     this.labels = new Map(json.columns.map((c) => [c.thread, `T${c.thread} ${c.name}${c.path ? ` (${c.path})` : ''}`]));
     this.switches = new Map();
@@ -59,12 +60,43 @@ export class Run {
     return this.overlap(s[2], object) || this.overlap(s[3], object);
   }
 
+  // matcher returns a function that reports whether an event is what a query looks for: `T2` is a thread, `object:NAME` what
+  // events are about, and the rest a text in descriptions, functions, positions or source lines. Case does not matter.
+  matcher(query) {
+    const objects = [], threads = [];
+    const text = query.toLowerCase().replace(/(?<=^|\s)(?:t(\d+)|object:(\S+))(?=\s|$)/g, (_, thread, object) => {
+      if (thread) threads.push(Number(thread));
+      else objects.push(object);
+      return '';
+    }).trim().replace(/\s+/g, ' ');
+    const {json} = this;
+    // Events share their descriptions and places, so each is looked at once.
+    const once = (list, test) => {
+      const known = new Int8Array(list.length);
+      return (i) => (known[i] || (known[i] = test(list[i]) ? 1 : -1)) > 0;
+    };
+    const described = once(json.strings, (s) => s.toLowerCase().includes(text));
+    const placed = once(json.places, (p) => `${p.label}\n${p.func ?? ''}\n${p.text ?? ''}`.toLowerCase().includes(text));
+    const named = once(json.objects, (o) => objects.every((name) => json.strings[o.name].toLowerCase().includes(name)));
+    return (e) => {
+      if (!this.shown(e) || threads.length > 0 && !threads.includes(this.thread(e))) return false;
+      const [place, , object, other] = this.shape(e);
+      if (objects.length > 0 && !(object >= 0 && named(object) || other >= 0 && named(other))) return false;
+      return text === '' || described(json.texts[e]) || placed(place);
+    };
+  }
+
+  // size is how many bytes the values of an event's object have; 8 if that is not known.
+  size(e) { const object = this.object(e); return object < 0 || this.json.objects[object].memory !== 1 ? 8 : this.json.objects[object].size; }
+
   // findSpans finds the range in which each thread has events, by column.
   findSpans() {
     this.first = new Array(this.columns.length).fill(-1);
     this.last = new Array(this.columns.length).fill(-1);
+    const columns = [];
+    for (const [thread, c] of this.column) columns[thread] = c;
     for (let e = 0; e < this.events; e++) {
-      const c = this.column.get(this.thread(e));
+      const c = columns[this.json.threads[e]];
       if (this.first[c] < 0) this.first[c] = e;
       this.last[c] = e;
     }
@@ -88,11 +120,10 @@ export class Run {
   }
 
   // values returns what is known of memory after event e: for each object the last value, the event that showed it, and the
-  // value before, if e changed it. Stepping forwards goes on from the last answer.
+  // value before, if e changed it.
   values(e) {
-    if (!this.memory || e < this.memory.event) this.memory = {event: -1, known: new Map(), changed: null};
-    const m = this.memory;
-    while (m.event < e) this.remember(m, ++m.event);
+    this.memory ??= new Progress({known: new Map(), changed: null}, (m) => ({known: new Map(m.known), changed: m.changed}), (m, e) => this.remember(m, e));
+    const m = this.memory.at(e);
     return {known: [...m.known.values()], changed: m.changed};
   }
 
@@ -121,14 +152,14 @@ export class Run {
 
   // held returns the locks that threads hold after event e, as {thread, object, times, shared}.
   held(e) {
-    const out = new Map();
-    for (const [event, thread, object, times, shared] of this.json.locks) {
-      if (event > e) break;
-      const key = thread + ' ' + object;
-      if (times > 0) out.set(key, {thread, object, times, shared: shared === 1});
-      else out.delete(key);
-    }
-    return [...out.values()];
+    this.locks ??= new Progress({next: 0, held: new Map()}, (l) => ({next: l.next, held: new Map(l.held)}), (l, e) => {
+      for (; l.next < this.json.locks.length && this.json.locks[l.next][0] === e; l.next++) {
+        const [, thread, object, times, shared] = this.json.locks[l.next], key = `${thread} ${object}`;
+        if (times > 0) l.held.set(key, {thread, object, times, shared: shared === 1});
+        else l.held.delete(key);
+      }
+    });
+    return [...this.locks.at(e).held.values()];
   }
 
   // source returns the embedded lines of a file around a line, as {number, text}.
@@ -141,6 +172,25 @@ export class Run {
       });
     }
     return out;
+  }
+}
+
+// A Progress is a state that each event changes. It is known after any event without beginning anew: a copy is kept every so many events.
+class Progress {
+  constructor(state, copy, change) {
+    Object.assign(this, {copy, change, kept: [{event: -1, state}], now: null});
+  }
+
+  at(e) {
+    const every = 1 << 14;
+    const near = this.kept[Math.min(Math.floor((e + 1) / every), this.kept.length - 1)];
+    if (!this.now || e < this.now.event || this.now.event < near.event) this.now = {event: near.event, state: this.copy(near.state)};
+    const {now} = this;
+    while (now.event < e) {
+      this.change(now.state, ++now.event);
+      if (now.event + 1 === this.kept.length * every) this.kept.push({event: now.event, state: this.copy(now.state)});
+    }
+    return now.state;
   }
 }
 
