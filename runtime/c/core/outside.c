@@ -37,5 +37,7 @@ HD_COLD bool hd_outside_for(const struct hd_thread *t) {
     enum hd_outside shown = rest(t);
     if (shown == HD_OUTSIDE_NOTHING || shown == HD_OUTSIDE_NEVER) break;
   }
+  // The decision in progress is made only now.
+  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] |= hd.enabled.w[w];
   return hd_has(&hd.enabled, t->index);
 }

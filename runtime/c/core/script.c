@@ -130,7 +130,8 @@ static bool take(struct hd_thread *t, const struct hd_step *s) {
   } else {
     if (hd_owes(t)) return false; // a signal comes first
     bool ready = hd_op_enabled(t) || (hd_has(&hd.enabled, t->index) && !hd_enabled(t)); // the latter: hd_point records EAGAIN
-    if (HD_UNLIKELY(!ready) && !t->wait.timed) return t->wait.on && hd_outside_for(t) && take(t, s);
+    if (HD_UNLIKELY(!ready) && !t->wait.timed) // one that is enabled and not ready has a signal to take
+      return t->wait.on && !hd_has(&hd.enabled, t->index) && hd_outside_for(t) && take(t, s);
     if (!ready) {
       if (!t->wait.timed || t->pend.op == HD_OP_COND_WAKE || !overtakes(t, s)) return false;
       hd_overtaken(t);

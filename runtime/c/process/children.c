@@ -405,7 +405,7 @@ static bool wait_really(long pid, long most) {
   return true;
 }
 
-// Fills in the SIGCHLD of a child that has ended, once per child. False: it still runs.
+// Fills in the SIGCHLD of a child that has ended, once per child: the timer is not needed any more. False: it still runs.
 static bool over(int number, bool patient, struct hd_signal *s) {
   uint32_t i = (uint32_t)number - FIRST;
   siginfo_t info;
@@ -415,7 +415,6 @@ static bool over(int number, bool patient, struct hd_signal *s) {
   s->code = info.si_code;
   s->child = number;
   s->status = info.si_status;
-  hd_timer_forget(child[i].watch);
   child[i].watch = NULL;
   return true;
 }

@@ -130,14 +130,16 @@ static void fire(struct hd_thread *u) {
   if (tm->child) {
     bool over = tm->over(tm->child, nobody_else(u), &s);
     hd_commit(u, over ? (uint64_t)tm->sig : 0, 0);
-    stop(u, tm);
-    if (!over) { // other threads may run, and time may pass
-      struct hd_deadline d = { child_shows() };
-      hd_timer(u, &d);
+    if (over) {
+      hd_timer_forget(tm);
+      hd_signal_generate(&s, tm->set_at);
+      return;
     }
+    stop(u, tm); // other threads may run, and time may pass
+    struct hd_deadline d = { child_shows() };
+    hd_timer(u, &d);
     hd_update(HD_TIMERS);
     hd_policy_arrive(u);
-    if (over) hd_signal_generate(&s, tm->set_at);
     return;
   }
   if (tm->notify == SIGEV_THREAD) {
