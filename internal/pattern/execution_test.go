@@ -119,7 +119,7 @@ func parse(t *testing.T, text string) *Execution {
 		if ev.Op == trace.OpAcquire || ev.Op == trace.OpRelease {
 			ev.Flags = trace.FlagNoDecision
 		}
-		if ev.Op == trace.OpFree {
+		if ev.Op == trace.OpFree && Freed(&trace.Trace{Allocs: x.Trace.Allocs, Events: in.Events, Ending: trace.Ending{Kind: trace.Misuse, Object: ev.Object, Thread: ev.Thread}}) < 0 {
 			x.Trace.Allocs = append(x.Trace.Allocs, trace.Alloc{Object: ev.Object, Size: 16, Freed: len(in.Events)})
 		}
 		switch n := len(in.Events); mark {

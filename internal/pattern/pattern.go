@@ -15,6 +15,7 @@ type Pattern struct {
 var table = []*Pattern{
 	selfDeadlock,
 	lockCycle,
+	doubleFree,
 	useAfterFree,
 	reusedDescriptor,
 	lostWakeUp,

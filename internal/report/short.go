@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/pattern"
 )
 
@@ -165,8 +166,11 @@ func (x *explaining) values(m *pattern.Match, o *Order, section []int) string {
 			return ""
 		}
 		did := "wrote"
-		if x.Reads(i) {
+		switch {
+		case x.Reads(i):
 			did = "read"
+		case ops.Does(x.Trace.Events[i].Op) == ops.Compare: // its value is what it found
+			did = "found"
 		}
 		said = append(said, fmt.Sprintf("T%d %s %s", x.Trace.Events[i].Thread, did, v))
 	}
