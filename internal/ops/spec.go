@@ -281,7 +281,8 @@ const (
 	TellGo    // a new goroutine
 	TellResume
 	TellSelect
-	TellDelta // the amount added to a WaitGroup
+	TellAttempt // a channel, and whether a select with a default makes the operation
+	TellDelta   // the amount added to a WaitGroup
 	TellSwitch
 )
 

@@ -160,8 +160,8 @@ var table = [...]Spec{
 	{Op: trace.OpPark, Does: None, Words: Words{Call: "Go's runtime", Tells: TellVerb, Waits: "waits in Go's runtime"}},
 
 	// Channels.
-	{Op: trace.OpChanSend, Does: Communicate, Of: Channel, Words: Words{Call: "a channel send", Tells: TellObject}},
-	{Op: trace.OpChanRecv, Does: Communicate, Of: Channel, Words: Words{Call: "a channel receive", Tells: TellObject}},
+	{Op: trace.OpChanSend, Does: Communicate, Of: Channel, Words: Words{Call: "a channel send", Tells: TellAttempt}},
+	{Op: trace.OpChanRecv, Does: Communicate, Of: Channel, Words: Words{Call: "a channel receive", Tells: TellAttempt}},
 	{Op: trace.OpChanClose, Does: Communicate, Of: Channel, Words: Words{Tells: TellObject}},
 	{Op: trace.OpSelect, Does: Select, Of: Channel, Noticed: true, Words: Words{Tells: TellSelect}},
 	{Op: trace.OpSelectCase, Does: Selected, Of: Channel, Words: Words{Tells: TellObject}},
