@@ -57,7 +57,7 @@ func TestFindJobs(t *testing.T) {
 			var want *findJSON
 			for _, jobs := range []string{"1", "2", "4"} {
 				var r findJSON
-				args := []string{"find", "--json", "-j", jobs, "--all", "--no-simplify", "--races=ignore", "--time=60s", "--runs=20000", "--seed=2"}
+				args := []string{"find", "--json", "-j", jobs, "--all", "--no-simplify", "--no-explain", "--races=ignore", "--time=0", "--runs=6000", "--seed=2"}
 				jsonOf(t, heddleCommand(t, dir, nil, append(append(args, "--", prog), e.args...)...), &r)
 				if want == nil {
 					want = &r
