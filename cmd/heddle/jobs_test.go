@@ -54,10 +54,14 @@ func TestFindJobs(t *testing.T) {
 			e := readExpectation(t, filepath.Join(repository(t), "testdata/programs", name+".c"))
 			prog := filepath.Join(dir, e.name)
 			compileProgram(t, e, "gcc", "-O1", prog)
+			runs := "6000"
+			if e.isolation == "fork" { // a process for each
+				runs = "1500"
+			}
 			var want *findJSON
 			for _, jobs := range []string{"1", "2", "4"} {
 				var r findJSON
-				args := []string{"find", "--json", "-j", jobs, "--all", "--no-simplify", "--no-explain", "--races=ignore", "--time=0", "--runs=6000", "--seed=2"}
+				args := []string{"find", "--json", "-j", jobs, "--all", "--no-simplify", "--no-explain", "--races=ignore", "--time=0", "--runs=" + runs, "--seed=2"}
 				jsonOf(t, heddleCommand(t, dir, nil, append(append(args, "--", prog), e.args...)...), &r)
 				if want == nil {
 					want = &r
