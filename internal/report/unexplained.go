@@ -38,7 +38,7 @@ func (r Unexplained) Says(executions, passed int) string {
 	case OutOfRuns:
 		return "not known: its limit of executions was reached after " + n
 	case AlwaysFails:
-		return "does not depend on the schedule as far as tried: " + n + " failed in the same way"
+		return "the failure does not depend on the schedule as far as tried: " + n + " failed in the same way"
 	case FailsOtherwise:
 		return "not known: none of " + n + " passed, and some failed in another way"
 	case NotEnded:
@@ -59,6 +59,9 @@ func (r Unexplained) Says(executions, passed int) string {
 // unexplained says why an explanation names no ordering.
 func (x *explaining) unexplained(e *Explanation) string {
 	if said := e.Reason.Says(e.Executions, e.Passed); said != "" {
+		if e.Reason == AlwaysFails {
+			return "T" + said[1:] + "."
+		}
 		return "The cause: " + said + "."
 	}
 	return "No single ordering of two events was found whose turning makes the failure vanish."
