@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -31,6 +32,32 @@ static const char *name(void) {
   memset(buf, 'x', sizeof buf - 1);
   prctl(PR_GET_NAME, buf);
   return buf;
+}
+
+static struct { uint32_t size, policy; uint64_t flags; int32_t nice; uint32_t priority; uint64_t runtime, deadline, period; } at;
+
+// What sched_getattr, which has no function in libc, says of id; -errno.
+static int attributes(pid_t id, unsigned size, unsigned flags) {
+  memset(&at, 0, sizeof at);
+  return syscall(SYS_sched_getattr, id, &at, size, flags) ? -errno : (int)(1000 * at.policy + 100 * (unsigned)at.flags + at.priority) + at.nice;
+}
+
+static void by_attributes(void) {
+  SAY(attributes(0, sizeof at, 0));
+  SAY(at.size);
+  SAY(attributes(-1, sizeof at, 0));
+  SAY(attributes(0, sizeof at - 1, 0));
+  SAY(attributes(0, sizeof at, 1));
+  attributes(0, sizeof at, 0);
+  at.policy = SCHED_BATCH;
+  SAY((int)syscall(SYS_sched_setattr, 0, &at, 0));
+  SAY(attributes(gettid(), sizeof at, 0));
+  SAY(sched_getscheduler(0));
+  SAY(getpriority(PRIO_PROCESS, 0));
+  at.nice = 20;
+  SAY(syscall(SYS_sched_setattr, 0, &at, 0) ? errno : 0);
+  at.nice = 0, at.policy = 77;
+  SAY(syscall(SYS_sched_setattr, 0, &at, 0) ? errno : 0);
 }
 
 static void *worker(void *arg) {
@@ -90,6 +117,7 @@ static void priorities(void) {
   SAY(getpriority(PRIO_PROCESS, getpid()));
   SAY(sched_setparam(getpid(), &(struct sched_param){ .sched_priority = 0 }));
   SAY(sched_setparam(getpid(), &(struct sched_param){ .sched_priority = 1 }));
+  by_attributes();
 }
 
 static void process(void) {

@@ -75,6 +75,8 @@ long hd_system_call(long n, const long a[6], uint64_t pc, bool instruction) {
   case SYS_sched_getparam: return sched_getparam(I(0), P(1));
   case SYS_sched_setparam: return sched_setparam(I(0), P(1));
   case SYS_sched_rr_get_interval: return sched_rr_get_interval(I(0), P(1));
+  case SYS_sched_getattr: return hd_errno_result(hd_sched_getattr(I(0), P(1), (uint32_t)a[2], (uint32_t)a[3], pc));
+  case SYS_sched_setattr: return hd_errno_result(hd_sched_setattr(I(0), P(1), (uint32_t)a[2], pc));
   case SYS_getpriority: return hd_errno_result(hd_priority_get(I(0), I(1), pc)); // libc's returns another value
   case SYS_setpriority: return hd_errno_result(hd_priority_set(I(0), I(1), I(2), pc));
   case SYS_prctl: return hd_prctl(I(0), (const unsigned long *)a + 1, pc);

@@ -14,6 +14,7 @@
 #include "core/identity.h"
 #include "core/libc.h"
 #include "core/outcome.h"
+#include "core/program_memory.h"
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/threads.h"
@@ -110,6 +111,18 @@ static int set_sched(struct hd_thread *u, int policy, int priority, uint64_t pc)
   return 0;
 }
 
+static long set_nice(struct hd_thread *u, int nice, uint64_t pc) {
+  if (nice < u->attributes.nice && !limit_permits(nice) && !capable()) return -EACCES;
+  hd_attribute_used(u, HD_ATTRIBUTE_NICE, HD_CHANGES, pc);
+  u->attributes.nice = nice;
+  return 0;
+}
+
+static int nice_of(const struct hd_thread *u, uint64_t pc) {
+  hd_attribute_used(u, HD_ATTRIBUTE_NICE, HD_LOOKS_AT, pc);
+  return u->attributes.nice;
+}
+
 static HD_PROGACCESS int priority_in(const struct sched_param *p) { return p->sched_priority; }
 
 static int policy_of(const struct hd_thread *u, uint64_t pc) {
@@ -163,6 +176,42 @@ HD_INTERPOSE(int, sched_getparam, (pid_t pid, struct sched_param *p), ((pid_t)hd
   return result(n.thread ? get_sched(n.thread, NULL, p, HD_RA) : hd_sys(SYS_sched_getparam, n.process, p, 0));
 }
 
+// ---- sched_getattr and sched_setattr, which glibc 2.36 does not have
+//
+// The struct of the first kernels that had it; the fields of later ones, and those of deadline scheduling, are 0.
+struct attr { uint32_t size, policy; uint64_t flags; int32_t nice; uint32_t priority; uint64_t runtime, deadline, period; };
+enum { RESET_ON_FORK = 1 };
+
+long hd_sched_getattr(int pid, void *to, uint32_t size, uint32_t flags, uint64_t pc) {
+  struct hd_named n;
+  if (pid < 0 || !to || flags || size < sizeof(struct attr) || size > 4096) return -EINVAL;
+  if (!hd_named(pid, "sched_getattr", pc, &n)) return -ESRCH;
+  if (!n.thread) return hd_sys6(SYS_sched_getattr, n.process, (long)to, size, 0, 0, 0);
+  int policy = policy_of(n.thread, pc);
+  struct attr a = { .size = sizeof a, .policy = (uint32_t)(policy & ~SCHED_RESET_ON_FORK), .flags = policy & SCHED_RESET_ON_FORK ? RESET_ON_FORK : 0 };
+  if (realtime(policy)) a.priority = (uint32_t)n.thread->attributes.priority;
+  else a.nice = nice_of(n.thread, pc);
+  hd_refresh(to, sizeof a, pc);
+  hd_to_program(to, &a, sizeof a);
+  return 0;
+}
+
+long hd_sched_setattr(int pid, void *from, uint32_t flags, uint64_t pc) {
+  struct hd_named n;
+  struct attr a;
+  if (pid < 0 || !from || flags) return -EINVAL;
+  hd_fetch(&a, from, sizeof a, pc);
+  if (a.size && a.size < sizeof a) return -E2BIG;
+  if (a.flags & ~(uint64_t)RESET_ON_FORK || a.policy == SCHED_DEADLINE) hd_unsupported("sched_setattr with another flag than SCHED_FLAG_RESET_ON_FORK, or with SCHED_DEADLINE");
+  if (!hd_named(pid, "sched_setattr", pc, &n)) return -ESRCH;
+  if (!n.thread) return hd_sys6(SYS_sched_setattr, n.process, (long)from, 0, 0, 0, 0);
+  int policy = (int)a.policy | (a.flags & RESET_ON_FORK ? SCHED_RESET_ON_FORK : 0);
+  int nice = a.nice < -20 ? -20 : a.nice > 19 ? 19 : a.nice; // as the kernel
+  int err = set_sched(n.thread, policy, (int)a.priority, pc);
+  if (err || realtime(policy)) return -err;
+  return set_nice(n.thread, nice, pc) ? -EPERM : 0;
+}
+
 static HD_PROGACCESS int interval(int policy, struct timespec *t) {
   enum { RR = 100000000, FAIR = 4000000 }; // ns; Linux's defaults
   policy &= ~SCHED_RESET_ON_FORK;
@@ -177,19 +226,7 @@ HD_INTERPOSE(int, sched_rr_get_interval, (pid_t pid, struct timespec *t), ((pid_
   return result(n.thread ? interval(policy_of(n.thread, HD_RA), t) : hd_sys(SYS_sched_rr_get_interval, n.process, t, 0));
 }
 
-// ---- nice values
-static long set_nice(struct hd_thread *u, int nice, uint64_t pc) {
-  if (nice < u->attributes.nice && !limit_permits(nice) && !capable()) return -EACCES;
-  hd_attribute_used(u, HD_ATTRIBUTE_NICE, HD_CHANGES, pc);
-  u->attributes.nice = nice;
-  return 0;
-}
-
-static int nice_of(const struct hd_thread *u, uint64_t pc) {
-  hd_attribute_used(u, HD_ATTRIBUTE_NICE, HD_LOOKS_AT, pc);
-  return u->attributes.nice;
-}
-
+// ---- nice values of several
 // Finds what which and who name: n, or all threads if *all. Returns 0 or -errno.
 static long target(int which, int who, const char *what, uint64_t pc, struct hd_named *n, bool *all) {
   hd.cur->pend.pc = pc;

@@ -54,6 +54,8 @@ void hd_priority_inherits(struct hd_thread *u, const struct hd_thread *parent);
 void hd_priority_apply(const struct hd_thread *t);
 long hd_priority_get(int which, int who, uint64_t pc); // as the system call: 20 - nice, or -errno
 long hd_priority_set(int which, int who, int nice, uint64_t pc);
+long hd_sched_getattr(int pid, void *to, uint32_t size, uint32_t flags, uint64_t pc); // as the system calls: -errno
+long hd_sched_setattr(int pid, void *from, uint32_t flags, uint64_t pc);
 extern const struct hd_registration hd_priorities;
 
 // ---- process_exit.c
