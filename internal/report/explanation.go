@@ -112,9 +112,9 @@ func (o *Order) events() *pattern.Order {
 	return &pattern.Order{First: o.First, Second: o.Second, Waiting: o.Waiting, InPassing: o.InPassing}
 }
 
-// Doubtful reports whether an ordering is not confirmed: an execution failed with its events the other way round, or there was no time to
-// try it again.
-func (o *Order) Doubtful() bool { return o.Failed > 0 || o.Unconfirmed }
+// Doubtful reports whether an ordering is not confirmed: an execution failed with its events the other way round, only one could be made
+// with them so, or there was no time to try it again.
+func (o *Order) Doubtful() bool { return o.Failed > 0 || o.Executions == 1 || o.Unconfirmed }
 
 // Number sets the numbers that the events of an explanation of t have in the trace that is explained, which has the same
 // execution with fewer events.
