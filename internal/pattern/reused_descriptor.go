@@ -20,9 +20,11 @@ var reusedDescriptor = &Pattern{
 		for i := x.Order.First - 1; i >= 0; i-- {
 			ev := x.event(i)
 			if ops.Of(ev.Op).Of == ops.Descriptor && ops.Does(ev.Op) == ops.Close && ops.Of(ev.Op).Done(ev) && ev.Aux == second.Aux && ev.Thread != second.Thread {
-				return &Match{More: []int{i}, Say: func(w Words) string {
-					return fmt.Sprintf("After %s, its number names another descriptor.", w.Event(i))
-				}}
+				fact := func(w Words) string {
+					used, closed, opened := w.Event(x.Order.Second), w.Event(i), w.Event(x.Order.First)
+					return fmt.Sprintf("%s comes after %s, and %s has reused the number", used, closed, opened)
+				}
+				return &Match{Alone: true, More: []int{i}, Fact: fact, Say: func(w Words) string { return fact(w) + "." }}
 			}
 		}
 		return nil

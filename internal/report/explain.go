@@ -66,7 +66,7 @@ func (x *explaining) explainEnding(e *Explanation) {
 	if i := e.Interrupted; i != nil {
 		x.add("%s", interruptedBy(i))
 	}
-	e.Steps = append(x.steps(x.Trace, m.More), x.waits()...)
+	e.Steps = append(x.steps(x.Trace, slices.Concat(m.More, x.misused())), x.waits()...)
 }
 
 // explainOrder completes an explanation with orderings. The text is about the first.
@@ -137,7 +137,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 	if o.Unconfirmed {
 		x.add("The time or the executions ended before it was tried in other schedules.")
 	}
-	if o.KeptFailed < o.Kept {
+	if o.needsMore() {
 		x.add("It needs something else, too.")
 	}
 	if late {
@@ -147,7 +147,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 		x.add("%s", lock)
 	}
 
-	steps := slices.Concat([]int{o.First}, m.Triple, section, m.More)
+	steps := slices.Concat([]int{o.First}, m.Triple, section, m.More, x.misused())
 	if m.Begun > 0 {
 		steps = append(steps, m.Begun, m.During)
 	}

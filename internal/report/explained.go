@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/pattern"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -21,6 +22,32 @@ func (x *explaining) steps(t *trace.Trace, events []int) []Step {
 		out = append(out, s)
 	}
 	return out
+}
+
+// misused returns the event that uses the object whose misuse ends the execution; none if it ends in another way, or within a
+// function that has no event for it.
+func (x *explaining) misused() []int {
+	end := &x.Trace.Ending
+	if end.Kind != trace.Misuse || end.Object == 0 {
+		return nil
+	}
+	object := trace.Event{Object: end.Object}
+	for _, a := range slices.Backward(x.Trace.Allocs) { // of a block, the ending may name only the beginning
+		if own := (trace.Event{Object: a.Object, Size: uint32(a.Size)}); pattern.Overlaps(&own, &object) {
+			object = own
+			break
+		}
+	}
+	for i, ev := range slices.Backward(x.Trace.Events) {
+		if ev.Thread != end.Thread {
+			continue
+		}
+		if pattern.Overlaps(&ev, &object) {
+			return []int{i}
+		}
+		break
+	}
+	return nil
 }
 
 // explained describes an event of an ordering.
