@@ -60,7 +60,7 @@ func TestHeldByOthers(t *testing.T) {
 `, OrderViolation)
 }
 
-// A lock that is held matters only if the ordering is of it: the wake-up is lost, and who waits for the lock, too, has no part in that.
+// A lock that is held matters only if the ordering is of it: the wake-up is lost, and a thread that waits for the lock, too, has no part in that.
 func TestHeldWhileWakeUpIsLost(t *testing.T) {
 	paired(t, LostWakeUp, `
 		T1 lock outer

@@ -66,7 +66,7 @@ func (x *explaining) explainEnding(e *Explanation) {
 	if i := e.Interrupted; i != nil {
 		x.add("%s", interruptedBy(i))
 	}
-	e.Steps = append(x.steps(x.Trace, slices.Concat(m.More, x.misused())), x.waits()...)
+	e.Steps = append(x.stepsToEnd(m.More), x.waits()...)
 }
 
 // explainOrder completes an explanation with orderings. The text is about the first.
@@ -147,7 +147,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 		x.add("%s", lock)
 	}
 
-	steps := slices.Concat([]int{o.First}, m.Triple, section, m.More, x.misused())
+	steps := slices.Concat([]int{o.First}, m.Triple, section, m.More)
 	if m.Begun > 0 {
 		steps = append(steps, m.Begun, m.During)
 	}
@@ -160,7 +160,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 			steps = slices.Concat(steps, []int{o.First, o.Second}, behind)
 		}
 	}
-	e.Steps = append(x.steps(x.Trace, steps), x.waits()...)
+	e.Steps = append(x.stepsToEnd(steps), x.waits()...)
 	if m.Begun == 0 {
 		var not []int
 		if o.Second < 0 {

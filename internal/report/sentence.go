@@ -98,12 +98,14 @@ func (x *explaining) Value(i int) string {
 type table struct {
 	*View
 	cells map[int]*Cell
+	names Names
 }
 
 // table returns the table of an execution.
 func (x *explaining) table(t *trace.Trace) table {
 	if _, ok := x.tables[t]; !ok {
-		now := table{Build(t, NamesOf(t, x.names.symbols()), Options{}), map[int]*Cell{}}
+		names := NamesOf(t, x.names.symbols())
+		now := table{Build(t, names, Options{}), map[int]*Cell{}, names}
 		for _, r := range now.Full() {
 			if r.Cell != nil {
 				now.cells[r.Event] = r.Cell
