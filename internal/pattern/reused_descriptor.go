@@ -21,8 +21,8 @@ var reusedDescriptor = &Pattern{
 			ev := x.event(i)
 			if ops.Of(ev.Op).Of == ops.Descriptor && ops.Does(ev.Op) == ops.Close && ops.Of(ev.Op).Done(ev) && ev.Aux == second.Aux && ev.Thread != second.Thread {
 				fact := func(w Words) string {
-					used, closed, opened := w.Event(x.Order.Second), w.Event(i), w.Event(x.Order.First)
-					return fmt.Sprintf("%s comes after %s, and %s has reused the number", used, closed, opened)
+					return fmt.Sprintf("%s comes after T%d's %s%s, and %s%s has reused the number",
+						w.Event(x.Order.Second), ev.Thread, ev.Op, at(w, i), first.Op, at(w, x.Order.First))
 				}
 				return &Match{Alone: true, More: []int{i}, Fact: fact, Say: func(w Words) string { return fact(w) + "." }}
 			}
