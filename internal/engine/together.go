@@ -26,13 +26,41 @@ func (x *explainer) turnTogether(ctx context.Context) error {
 			if r == nil || r.Verdict != experiment.Passes {
 				continue
 			}
-			c := &suspect{Order: report.Order{First: p.first, Second: p.second, Together: true, Executions: 1}, passing: r.Trace, pair: p, with: q}
-			if done, err := x.settle(ctx, c); err != nil || done {
+			if direct := over(p, q); direct != nil {
+				if done, err := x.settleBoth(ctx, direct, q); err != nil || done {
+					return err
+				}
+			}
+			if done, err := x.settleTurned(ctx, p, q, r.Trace); err != nil || done {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// over returns, for two pairs of which one begins with the event that ends the other, the pair of the first event of q and the last of p;
+// nil for others. If two threads come too late for one event, it is that event which each of them should precede: which of the two comes
+// first does not matter.
+func over(p, q *pairOf) *pairOf {
+	if q.second != p.first {
+		return nil
+	}
+	return &pairOf{first: q.first, second: p.second, origin: p.origin}
+}
+
+// settleBoth settles an ordering that is of p and q together if an execution with both the other way round does not fail.
+func (x *explainer) settleBoth(ctx context.Context, p, q *pairOf) (bool, error) {
+	r, err := x.turnBoth(ctx, x.Base, p, q)
+	if err != nil || r == nil || r.Verdict != experiment.Passes {
+		return false, err
+	}
+	return x.settleTurned(ctx, p, q, r.Trace)
+}
+
+// settleTurned settles an ordering that is of p and q together, which passing has the other way round.
+func (x *explainer) settleTurned(ctx context.Context, p, q *pairOf, passing *trace.Trace) (bool, error) {
+	return x.settle(ctx, &suspect{Order: report.Order{First: p.first, Second: p.second, Together: true, Executions: 1}, passing: passing, pair: p, with: q})
 }
 
 // failing returns pairs of the program's own events each of which, turned alone, does not keep an execution from failing in the same way.

@@ -15,9 +15,11 @@ type Pattern struct {
 var table = []*Pattern{
 	selfDeadlock,
 	lockCycle,
+	waitWithLock,
 	doubleFree,
 	useAfterFree,
 	reusedDescriptor,
+	closedDescriptor,
 	lostWakeUp,
 	tooFewWakeUps,
 	interruptedByHandler,
@@ -69,7 +71,7 @@ type Match struct {
 	Alone bool
 
 	Triple  []int // p, r and c of unserializable accesses; nil for others
-	Section []int // two events of the critical sections that the ordering is of; nil for none, or those that Guarded returns
+	Section []int // two events of the critical sections that the ordering is of, empty for none; nil for those that Guarded returns
 	More    []int // other events that the sentence names
 	// Begun is the event that begins an operation, and During another one that comes before its end; both are 0 for none.
 	Begun, During int

@@ -20,9 +20,11 @@ var reusedDescriptor = &Pattern{
 		for i := x.Order.First - 1; i >= 0; i-- {
 			ev := x.event(i)
 			if ops.Of(ev.Op).Of == ops.Descriptor && ops.Does(ev.Op) == ops.Close && ops.Of(ev.Op).Done(ev) && ev.Aux == second.Aux && ev.Thread != second.Thread {
-				return &Match{More: []int{i}, Say: func(w Words) string {
-					return fmt.Sprintf("After %s, its number names another descriptor.", w.Event(i))
-				}}
+				fact := func(w Words) string {
+					return fmt.Sprintf("%s comes after T%d's %s%s, and %s%s has reused the number",
+						w.Event(x.Order.Second), ev.Thread, ev.Op, at(w, i), first.Op, at(w, x.Order.First))
+				}
+				return &Match{Alone: true, More: []int{i}, Fact: fact, Say: func(w Words) string { return fact(w) + "." }}
 			}
 		}
 		return nil

@@ -21,6 +21,10 @@ func TestReusedDescriptor(t *testing.T) {
 	if got := of(3); got != ReusedDescriptor {
 		t.Errorf("%s, want %s", got, ReusedDescriptor)
 	}
+	m := Of(&Execution{Trace: &trace.Trace{Events: events}, Order: &Order{First: 2, Second: 3}})
+	if got, want := m.Fact(words{&Execution{Trace: &trace.Trace{Events: events}}}), "T1's fd write#3 comes after T0's fd close at #1, and fd open at #2 has reused the number"; got != want {
+		t.Errorf("says %q, want %q", got, want)
+	}
 	if got := of(4); got != OrderViolation {
 		t.Errorf("another descriptor is closed: %s, want %s", got, OrderViolation)
 	}

@@ -92,32 +92,51 @@ func (x *Execution) areTogether(a, b *trace.Event) bool {
 	return false
 }
 
-// writtenTogether counts how often threads write two places one after the other. always is false if one is written without the other, unless the
-// execution ends in between.
+// writtenTogether counts how often threads write two places one after the other, with nothing but steps in between and not in two critical
+// sections of one lock. always is false if one is written without the other, unless the execution ends in between.
 func writtenTogether(t *trace.Trace, a, b *trace.Event) (pairs int, always bool) {
-	type written struct{ a, b int }
+	type written struct {
+		a, b     int
+		released map[trace.Object]bool // locks, since the thread wrote only one of them
+		apart    bool                  // it has acquired one of these again, or done something else
+	}
 	by := map[trace.ThreadID]*written{}
 	for i := range t.Events {
 		ev := &t.Events[i]
+		of := by[ev.Thread]
 		if !isAccess(ev) || !ops.Changes(ev) {
-			if ops.Does(ev.Op) == ops.Create {
+			switch {
+			case ops.Does(ev.Op) == ops.Create:
 				delete(by, ev.Thread)
+			case of == nil || of.a == of.b:
+			case !isStep(ev) || of.released[ops.AcquiresAt(t, i)]:
+				of.apart = true
+			case ops.ReleasesAt(t, i) != 0:
+				if of.released == nil {
+					of.released = map[trace.Object]bool{}
+				}
+				of.released[ops.ReleasesAt(t, i)] = true
 			}
 			continue
 		}
-		of := by[ev.Thread]
 		if of == nil {
 			of = &written{}
 			by[ev.Thread] = of
 		}
+		wrote := false
 		if Overlaps(ev, a) {
 			of.a++
+			wrote = true
 		}
 		if Overlaps(ev, b) {
 			of.b++
+			wrote = true
 		}
-		if of.a-of.b > 1 || of.b-of.a > 1 {
+		if of.a-of.b > 1 || of.b-of.a > 1 || of.apart && wrote {
 			return 0, false
+		}
+		if of.a == of.b {
+			of.released = nil
 		}
 	}
 	for _, w := range by {

@@ -67,3 +67,29 @@ func TestTornReadAcrossSections(t *testing.T) {
 	paired(t, TornRead, reads+writes+last, "T2 reads 2 from object 4 after T1 has written it at #13, but 0 from object 2 at #1 before T1 writes it, though the two are always written together.",
 		writes+reads+last, OrderViolation)
 }
+
+// What a thread writes in two critical sections of one lock belongs together no more than what others do there in between.
+func TestTwoSections(t *testing.T) {
+	const one = `
+		T1 lock m
+		T1 write x 1
+		T1 unlock m
+		T1 lock m
+		T1 write y 1
+		T1 unlock m
+		T1 lock m
+		T1 write x 2
+		T1 unlock m
+		T2 lock m <1
+		T2 read x 2
+		T2 read y 1
+		T2 unlock m
+		T1 lock m <2
+		T1 write y 2
+		T1 unlock m
+		ends assertion T2
+`
+	if m := Of(parse(t, one)); m.Pattern.Name == TornRead {
+		t.Error(m.Say(words{parse(t, one)}))
+	}
+}

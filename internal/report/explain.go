@@ -66,7 +66,7 @@ func (x *explaining) explainEnding(e *Explanation) {
 	if i := e.Interrupted; i != nil {
 		x.add("%s", interruptedBy(i))
 	}
-	e.Steps = append(x.steps(x.Trace, m.More), x.waits()...)
+	e.Steps = append(x.stepsToEnd(m.More), x.waits()...)
 }
 
 // explainOrder completes an explanation with orderings. The text is about the first.
@@ -137,7 +137,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 	if o.Unconfirmed {
 		x.add("The time or the executions ended before it was tried in other schedules.")
 	}
-	if o.KeptFailed < o.Kept {
+	if o.needsMore() {
 		x.add("It needs something else, too.")
 	}
 	if late {
@@ -160,7 +160,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 			steps = slices.Concat(steps, []int{o.First, o.Second}, behind)
 		}
 	}
-	e.Steps = append(x.steps(x.Trace, steps), x.waits()...)
+	e.Steps = append(x.stepsToEnd(steps), x.waits()...)
 	if m.Begun == 0 {
 		var not []int
 		if o.Second < 0 {

@@ -1,9 +1,13 @@
 package report
 
 import (
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/pattern"
+	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -21,6 +25,52 @@ func (x *explaining) steps(t *trace.Trace, events []int) []Step {
 		out = append(out, s)
 	}
 	return out
+}
+
+// stepsToEnd returns the steps of events of the failing execution and, where it ends with the misuse of an object, of that use. If that is
+// in a block, the step tells which, as that of a free does.
+func (x *explaining) stepsToEnd(events []int) []Step {
+	events = slices.Clone(events)
+	use, alloc := x.misused()
+	if use < 0 {
+		return x.steps(x.Trace, events)
+	}
+	out := x.steps(x.Trace, append(events, use))
+	if alloc < 0 {
+		return out
+	}
+	block := x.table(x.Trace).names.Name(x.Trace.Allocs[alloc].Object, symbol.Block, x.Trace.Allocs[alloc].Event).Base
+	for i := range out {
+		if s := &out[i]; s.Event == use && !slices.Contains(strings.FieldsFunc(s.Text, func(r rune) bool { return r != '#' && (r < '0' || r > '9') }), strings.TrimPrefix(block, "block ")) {
+			s.Text += " in " + block
+		}
+	}
+	return out
+}
+
+// misused returns the event that uses the object whose misuse ends the execution, and which allocation that is in; -1 if it ends in another
+// way, or within a function that has no event for it, and if it is in no block.
+func (x *explaining) misused() (use, alloc int) {
+	end := &x.Trace.Ending
+	if end.Kind != trace.Misuse || end.Object == 0 {
+		return -1, -1
+	}
+	object, alloc := trace.Event{Object: end.Object}, -1
+	for i, a := range slices.Backward(x.Trace.Allocs) { // of a block, the ending may name only the beginning
+		if own := (trace.Event{Object: a.Object, Size: uint32(min(a.Size, math.MaxUint32))}); pattern.Overlaps(&own, &object) {
+			object, alloc = own, i
+			break
+		}
+	}
+	for i, ev := range slices.Backward(x.Trace.Events) {
+		if ev.Thread == end.Thread {
+			if pattern.Overlaps(&ev, &object) {
+				return i, alloc
+			}
+			break
+		}
+	}
+	return -1, -1
 }
 
 // explained describes an event of an ordering.

@@ -107,6 +107,9 @@ type Order struct {
 	Together bool `json:"together,omitempty"`
 }
 
+// needsMore reports whether the failure needs something besides an ordering: it has not come about in each schedule that has it.
+func (o *Order) needsMore() bool { return o.KeptFailed < o.Kept }
+
 // events returns the two events.
 func (o *Order) events() *pattern.Order {
 	return &pattern.Order{First: o.First, Second: o.Second, Waiting: o.Waiting, InPassing: o.InPassing}

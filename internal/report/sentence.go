@@ -98,12 +98,14 @@ func (x *explaining) Value(i int) string {
 type table struct {
 	*View
 	cells map[int]*Cell
+	names Names
 }
 
 // table returns the table of an execution.
 func (x *explaining) table(t *trace.Trace) table {
 	if _, ok := x.tables[t]; !ok {
-		now := table{Build(t, NamesOf(t, x.names.symbols()), Options{}), map[int]*Cell{}}
+		names := NamesOf(t, x.names.symbols())
+		now := table{Build(t, names, Options{}), map[int]*Cell{}, names}
 		for _, r := range now.Full() {
 			if r.Cell != nil {
 				now.cells[r.Event] = r.Cell
@@ -124,10 +126,32 @@ func (x *explaining) cut(name string) string {
 
 // cutObject is cut for an object, whose allocation is left out if it has a name.
 func (x *explaining) cutObject(name string) string {
-	if plain, _, ok := strings.Cut(name, " ("); ok && x.name != 0 && plain != "block" {
+	plain, rest, ok := strings.Cut(name, " (")
+	switch {
+	case !ok || x.name == 0:
+	case plain != "block":
 		name = plain
+	default:
+		if site, offset, ok := allocatedAt(rest); ok { // a name that tells where needs no cut, which would take that away
+			return "block (" + site + ")" + offset
+		}
 	}
 	return x.cut(name)
+}
+
+// allocatedAt returns where a block was allocated and what follows its description, which ends with a parenthesis:
+// `entry, malloc at f.c:3, 64 bytes)+8`. ok is false if it does not tell.
+func allocatedAt(described string) (site, offset string, ok bool) {
+	described, offset, ok = strings.Cut(described, ")")
+	if !ok {
+		return "", "", false
+	}
+	for part := range strings.SplitSeq(described, ", ") {
+		if _, site, ok = strings.Cut(part, " at "); ok {
+			return site, offset, true
+		}
+	}
+	return "", "", false
 }
 
 // where is the place of an instruction, with the function. Without, the file may be cut, too.
@@ -150,6 +174,9 @@ func (x *explaining) Wait(th trace.ThreadID) string {
 	w := x.waiter(th)
 	if w == nil {
 		return fmt.Sprintf("T%d waits", th)
+	}
+	if w.Op == trace.OpThreadJoin && w.Holder >= 0 {
+		return fmt.Sprintf("T%d waits for T%d to end", th, w.Holder) + x.waitsAt(w)
 	}
 	s := fmt.Sprintf("T%d waits in %s", th, w.Op)
 	object := ""

@@ -22,24 +22,29 @@ type detail struct {
 	otherwise bool // what each explanation says: that the execution does not fail with the two the other way round, or before the second
 	values    bool // values, and what the pattern adds
 	functions bool // the functions of places, besides the lines
+	brief     bool // of two orderings that belong together, only the first is told
+	more      bool // that the failure needs something besides the ordering
 }
 
 // details are the forms of a line, the longest first. Names become shorter before facts are left out.
 var details = []detail{
-	{true, 0, true, true, true},
-	{true, 48, true, true, true},
-	{true, 32, true, true, true},
-	{true, 24, true, true, true},
-	{true, 0, false, true, true},
-	{true, 48, false, true, true},
-	{true, 32, false, true, true},
-	{true, 24, false, true, true},
-	{true, 0, false, true, false},
-	{true, 48, false, true, false},
-	{true, 24, false, true, false},
-	{true, 24, false, false, false},
-	{true, 16, false, false, false},
-	{true, 12, false, false, false},
+	{true, 0, true, true, true, false, false},
+	{true, 48, true, true, true, false, false},
+	{true, 32, true, true, true, false, false},
+	{true, 24, true, true, true, false, false},
+	{true, 0, false, true, true, false, false},
+	{true, 48, false, true, true, false, false},
+	{true, 32, false, true, true, false, false},
+	{true, 24, false, true, true, false, false},
+	{true, 0, false, true, false, false, false},
+	{true, 48, false, true, false, false, false},
+	{true, 24, false, true, false, false, false},
+	{true, 24, false, false, false, false, false},
+	{true, 16, false, false, false, false, false},
+	{true, 12, false, false, false, false, false},
+	{true, 48, false, false, true, true, false},
+	{true, 24, false, false, false, true, false},
+	{true, 12, false, false, false, true, false},
 }
 
 // text is the detail of the text of an explanation.
@@ -50,13 +55,42 @@ var text = detail{functions: true}
 // section are the two events of the critical sections that the ordering is of, nil for none.
 func (x *explaining) short(m *pattern.Match, o *Order, section []int) (line string) {
 	defer func() { x.detail = text }()
-	for _, x.detail = range details {
-		if line = x.line(m, o, section); utf8.RuneCountInString(line) <= mostShort {
-			return line
-		}
+	fits := func(d detail) bool {
+		x.detail = d
+		line = x.line(m, o, section)
+		return utf8.RuneCountInString(line) <= mostShort
 	}
-	r := []rune(line)
-	return string(r[:mostShort-1]) + "…"
+	for _, d := range details {
+		if !fits(d) {
+			continue
+		}
+		if o != nil && o.needsMore() && o.Failed == 0 && !m.Alone { // in addition, or instead of what each explanation says
+			more := d
+			more.more = true
+			if fits(more) {
+				return line
+			}
+			if more.otherwise = false; fits(more) {
+				return line
+			}
+			fits(d)
+		}
+		return line
+	}
+	return cutClause(line)
+}
+
+// cutClause cuts a line at the end of a clause, or of a word if its first clause is too long.
+func cutClause(line string) string {
+	s := string([]rune(line)[:mostShort-2])
+	at := max(strings.LastIndex(s, "; "), strings.LastIndex(s, ", "))
+	if at < 0 {
+		at = strings.LastIndex(s, " ")
+	}
+	if at < 0 {
+		at = len(s)
+	}
+	return s[:at] + " …"
 }
 
 // told returns the events that have been described since the last line began.
@@ -76,12 +110,16 @@ func (x *explaining) line(m *pattern.Match, o *Order, section []int) string {
 	ordering, otherwise := x.ordering(m, o, section)
 	parts := []string{doubtful + m.Pattern.Name + ordering}
 	if x.also != nil {
-		parts[0] += fmt.Sprintf(", and %s before %s", x.Event(x.also.First), x.second(x.also))
+		if x.brief {
+			parts[0] += ", and one more order matters"
+		} else {
+			parts[0] += fmt.Sprintf(", and %s before %s", x.Event(x.also.First), x.second(x.also))
+		}
 		otherwise = "with both the other way round"
 	}
 	switch {
 	case m.Alone:
-		parts, otherwise = []string{doubtful + m.Pattern.Name + ": " + m.Fact(x)}, ""
+		parts, otherwise = []string{doubtful + m.Pattern.Name + ": " + x.alone(m)}, ""
 	case x.detail.values:
 		switch {
 		case m.Fact != nil:
@@ -98,7 +136,21 @@ func (x *explaining) line(m *pattern.Match, o *Order, section []int) string {
 	case x.detail.otherwise && otherwise != "":
 		parts = append(parts, otherwise+" it does not fail")
 	}
+	if x.detail.more {
+		parts = append(parts, "something else is needed, too")
+	}
 	return strings.Join(parts, "; ")
+}
+
+// alone is what a pattern says without the ordering, as if nothing had been said before. The events that show it are told.
+func (x *explaining) alone(m *pattern.Match) string {
+	clear(x.said)
+	x.last = ""
+	s := m.Fact(x)
+	for _, i := range m.More {
+		x.said[i] = true
+	}
+	return s
 }
 
 // ordering tells the order of the events, after the name of the pattern, and what the other order is.

@@ -313,6 +313,23 @@ func explained(t testing.TB) (Execution, Options) {
 	}
 }
 
+// Below an order stands what happened with it turned, or with two orders turned that belong together.
+func TestTurned(t *testing.T) {
+	e, o := explained(t)
+	again := o.Explanation.Orders[0]
+	again.Together, again.Executions = true, 13
+	doubtful := again
+	doubtful.Together, doubtful.Failed = false, 2
+	o.Explanation.Orders = append(o.Explanation.Orders, again, doubtful)
+	b := open(t, html(t, e, o), "", 1700, 950)
+	defer b.close()
+	got := eval[[]string](b, `[...document.querySelectorAll('.orders .count')].map(c => c.textContent)`)
+	want := []string{"the other way round it does not fail: 2 executions", "with both orders turned it does not fail: 13 executions", "the other way round it fails in 2 of 13 executions"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // The critical order is marked in both executions; they are side by side and aligned.
 func TestCritical(t *testing.T) {
 	e, o := explained(t)

@@ -114,7 +114,7 @@ class Page {
       if (x.orders.length > 0) {
         parts.push(el('ol', {class: 'orders'}, x.orders.map((o, i) => el('li', {}, el('b', {class: 'mark'}, i + 1),
           this.event(0, o.first), el('span', {class: 'before'}, '→ before →'), o.second >= 0 && !o.waiting ? this.event(0, o.second) : this.later(o),
-          el('span', {class: 'count'}, o.executions > 0 ? `the other way round it does not fail: ${o.executions} ${o.executions === 1 ? 'execution' : 'executions'}` : '')))));
+          el('span', {class: 'count'}, turned(o))))));
       }
     } else if (f && (f.waits || f.sides || f.object)) {
       parts.push(el('ul', {class: 'known'}, f.object ? el('li', {}, f.object) : null,
@@ -391,6 +391,13 @@ class Page {
 }
 
 // begin makes the page of what page.go writes: JSON, of a long execution compressed.
+// turned says how often the execution failed with an order turned, and which.
+function turned(o) {
+  if (!(o.executions > 0)) return '';
+  const n = count(o.executions, 'execution'), way = o.together ? 'with both orders turned' : 'the other way round';
+  return o.failed > 0 ? `${way} it fails in ${o.failed} of ${n}` : `${way} it does not fail: ${n}`;
+}
+
 function begin() {
   const node = document.getElementById('data'), text = node.textContent;
   const show = (json) => { window.heddle = new Page(JSON.parse(json)); };
