@@ -31,7 +31,9 @@ type Comparison struct {
 	// Why is the sentence that every output has of the failing execution; empty if nothing was explained.
 	Why string `json:"why,omitempty"`
 	// Turned: in Passing, the ordering that Why states is the other way round. Otherwise it is one near the failing one.
-	Turned  bool  `json:"turned"`
+	Turned bool `json:"turned"`
+	// Given: the user has named Passing.
+	Given   bool  `json:"given,omitempty"`
 	Failing Ended `json:"failing"`
 	Passing Ended `json:"passing"`
 	// Same is how many events the executions have in common before the first difference.

@@ -179,7 +179,7 @@ func TestOccurrences(t *testing.T) {
 	}
 }
 
-// What a library does, accesses that are no scheduling points, and allocations are not the first difference in order.
+// What a library does, accesses that are not scheduling points, and allocations are not the first difference in order.
 func TestFirstOrder(t *testing.T) {
 	failing := execution(trace.Assertion, "0 lock", "0 wait", "0 write 1", "2 lock", "1 lock")
 	passing := execution(trace.Clean, "0 lock", "0 read 1", "0 exit", "0 write 1", "1 lock", "2 lock")

@@ -55,7 +55,7 @@ func (x *comparer) chosen(first *line, value *read, limit int) []int {
 		func(l line) bool { return about[x.cell(l).Object] }, // what else happens to the same objects
 	} {
 		for n, l := range x.lines {
-			if tells(l) && x.isOwn(l) {
+			if tells(l) && x.isOwn(l) && !x.repeats(l) {
 				c.add(n)
 			}
 		}
@@ -72,6 +72,24 @@ func (x *comparer) isOwn(l line) bool {
 		return x.own(x.a.Full, x.a.items[l.a])
 	}
 	return x.own(x.b.Full, x.b.items[l.b])
+}
+
+// repeats reports whether only one execution has an item, which is an access that its thread has just made: of a map, recordings differ
+// in how many it has in one operation.
+func (x *comparer) repeats(l line) bool {
+	s, i, paired := x.a, l.a, x.to
+	if i < 0 {
+		s, i, paired = x.b, l.b, x.from
+	}
+	if paired[i] >= 0 || !s.event(i).Op.IsAccess() {
+		return false
+	}
+	for j := i - 1; j >= 0; j-- {
+		if s.event(j).Thread == s.event(i).Thread {
+			return s.event(j).Op == s.event(i).Op && s.cells[j].Text == s.cells[i].Text && s.cells[j].Place == s.cells[i].Place
+		}
+	}
+	return false
 }
 
 func (x *comparer) cell(l line) *report.Cell {

@@ -25,7 +25,7 @@ func (c *Comparison) Print(w io.Writer, width int) {
 	}
 	fmt.Fprintf(w, "fails:   %s: %s\n", c.Failing.Trace, wording.Line(c.Failing.Ending))
 	nearest := ""
-	if !c.Turned {
+	if !c.Turned && !c.Given {
 		nearest = " (an execution near it; the ordering that decides is not known)"
 	}
 	fmt.Fprintf(w, "passes:  %s: %s%s\n", c.Passing.Trace, wording.Line(c.Passing.Ending), nearest)
