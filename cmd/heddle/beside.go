@@ -102,7 +102,7 @@ func (c *compareCommand) beside(a *app, file, other string) error {
 	if p.cause != nil {
 		why = &p.cause.Explanation
 	}
-	one, two := besideExecution(file, tr, failing), besideExecution(p.file, p.passing, passing)
+	one, two := besideExecution(file, tr, tr, failing), besideExecution(p.file, tr, p.passing, passing)
 	names := report.NewRunning(t.Modules)
 	compared := func(o beside.Options) *beside.Comparison {
 		o.Own = func(tr *trace.Trace, event int) bool { return names.Origin(tr, event) == report.OwnEvent }
@@ -140,8 +140,9 @@ func width(a *app) int {
 	return beside.Usual
 }
 
-func besideExecution(file string, recorded, full *trace.Trace) beside.Execution {
-	return beside.Execution{File: file, Recorded: recorded, Full: full, View: result.View(full, nil), Ended: result.ShortView(recorded, nil)}
+// besideExecution is an execution in the names of the failing one's trace, which the user has.
+func besideExecution(file string, failing, recorded, full *trace.Trace) beside.Execution {
+	return beside.Execution{File: file, Recorded: recorded, Full: full, View: result.ViewAs(full, failing), Ended: result.ShortView(recorded, nil)}
 }
 
 // findPassing finds the execution that passes: the one that the trace's explanation has, or else that of a new explanation, or else

@@ -103,7 +103,7 @@ type table struct {
 // table returns the table of an execution.
 func (x *explaining) table(t *trace.Trace) table {
 	if _, ok := x.tables[t]; !ok {
-		now := table{Build(t, NamesOf(t, x.names.symbols()), Options{}), map[int]*Cell{}}
+		now := table{Build(t, x.names.namesOf(t), Options{}), map[int]*Cell{}}
 		for _, r := range now.Full() {
 			if r.Cell != nil {
 				now.cells[r.Event] = r.Cell
