@@ -40,12 +40,13 @@ type pair struct {
 	file             string // of passing
 	cause            *engine.Cause
 	turned           bool // passing has the ordering of the cause the other way round
+	given            bool // passing is the one that the user has named, and not that of the cause
 	executions       int
 }
 
-// beside shows a failing execution and the nearest one that passes.
-func (c *compareCommand) beside(a *app) error {
-	tr, err := c.readTrace(a, c.Golden)
+// beside shows a failing execution and one that passes: that of a file, or the nearest one if none is named.
+func (c *compareCommand) beside(a *app, file, other string) error {
+	tr, err := c.readTrace(a, file)
 	if err == nil {
 		err = unfaulted(tr)
 	}
@@ -53,15 +54,15 @@ func (c *compareCommand) beside(a *app) error {
 		return err
 	}
 	if !tr.Ending.Kind.Failed() {
-		return fmt.Errorf("the execution of %s does not fail, so there is no passing one to put beside it: name a second trace to compare it with", c.Golden)
+		return fmt.Errorf("the execution of %s does not fail, so there is no passing one to put beside it: name a second trace to compare it with", file)
 	}
 	if c.Output != "" {
-		if err := tracefile.NotInput(c.Output, c.Golden); err != nil {
+		if err := tracefile.NotInput(c.Output, file); err != nil {
 			return err
 		}
 	}
 	if c.HTML != "" {
-		if err := checkPage(c.HTML, c.Golden); err != nil {
+		if err := checkPage(c.HTML, file); err != nil {
 			return err
 		}
 	}
@@ -70,7 +71,7 @@ func (c *compareCommand) beside(a *app) error {
 		return err
 	}
 	defer t.Close()
-	files, err := a.traceWriter(c.Output, tracefile.Derived(c.Golden, "pass"))
+	files, err := a.traceWriter(c.Output, tracefile.Derived(file, "pass"))
 	if err != nil {
 		return err
 	}
@@ -81,8 +82,9 @@ func (c *compareCommand) beside(a *app) error {
 	defer cancel()
 	done := a.slowly("comparing")
 	p := &pair{failing: tr}
-	err = c.findPassing(ctx, t, p)
-	if err == nil {
+	if other != "" {
+		err = p.take(file, other)
+	} else if err = c.findPassing(ctx, t, p); err == nil {
 		err = c.keep(files, p)
 	}
 	var failing, passing *trace.Trace
@@ -100,13 +102,13 @@ func (c *compareCommand) beside(a *app) error {
 	if p.cause != nil {
 		why = &p.cause.Explanation
 	}
-	one, other := besideExecution(c.Golden, tr, failing), besideExecution(p.file, p.passing, passing)
+	one, two := besideExecution(file, tr, tr, failing), besideExecution(p.file, tr, p.passing, passing)
 	names := report.NewRunning(t.Modules)
 	compared := func(o beside.Options) *beside.Comparison {
 		o.Own = func(tr *trace.Trace, event int) bool { return names.Origin(tr, event) == report.OwnEvent }
-		out := beside.Compare(one, other, why, o)
-		out.Turned, out.Executions = p.turned, p.executions+2
-		out.Failing.Replay, out.Passing.Replay = "heddle replay "+wording.Quoted(c.Golden), "heddle replay "+wording.Quoted(p.file)
+		out := beside.Compare(one, two, why, o)
+		out.Turned, out.Given, out.Executions = p.turned, p.given, p.executions+2
+		out.Failing.Replay, out.Passing.Replay = "heddle replay "+wording.Quoted(file), "heddle replay "+wording.Quoted(p.file)
 		return out
 	}
 	if c.HTML != "" {
@@ -138,8 +140,9 @@ func width(a *app) int {
 	return beside.Usual
 }
 
-func besideExecution(file string, recorded, full *trace.Trace) beside.Execution {
-	return beside.Execution{File: file, Recorded: recorded, Full: full, View: result.View(full, nil), Ended: result.ShortView(recorded, nil)}
+// besideExecution is an execution in the names of the failing one's trace, which the user has.
+func besideExecution(file string, failing, recorded, full *trace.Trace) beside.Execution {
+	return beside.Execution{File: file, Recorded: recorded, Full: full, View: result.ViewAs(full, failing), Ended: result.ShortView(recorded, nil)}
 }
 
 // findPassing finds the execution that passes: the one that the trace's explanation has, or else that of a new explanation, or else
@@ -187,6 +190,19 @@ func (c *compareCommand) findPassing(ctx context.Context, t target.Target, p *pa
 	if passing == nil {
 		return fmt.Errorf("there is no execution that passes to compare it with: %s, and none of %s near it passes", none, wording.Count(executions, "execution"))
 	}
+	return nil
+}
+
+// take takes the execution of a file as the one that passes.
+func (p *pair) take(failing, passing string) (err error) {
+	if p.passing, err = tracefile.Read(passing); err != nil {
+		return err
+	}
+	p.file = passing
+	if p.cause = savedCause(p.failing, failing); p.cause != nil && len(p.cause.Orders) > 0 && p.cause.Passing != "" {
+		p.turned = tracefile.NotInput(passing, p.cause.Passing) != nil // the same file
+	}
+	p.given = !p.turned
 	return nil
 }
 

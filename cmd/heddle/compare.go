@@ -25,7 +25,8 @@ func (c *compareCommand) Help() string {
 explain kept, and shows both side by side: where their orders differ first, which value differs because of that, and what the
 failing operation does in the other one. Ends with 0, and with 3 if no execution passes.
 
-With two traces, compares them thread by thread and event by event, in the names that heddle sanitize gives.
+With two traces of one build, of which one fails and the other does not, and that were not both recorded with --values, shows these
+side by side in the same way. With any other two, compares them thread by thread and event by event, in the names that heddle sanitize gives.
 The deviation is none; data, if an instruction had another value; address, if it accessed another
 place; or control, if another instruction was executed. After a control deviation, the comparison
 goes on where the thread does the same again. The outcome is benign (the same ending and output), silent
@@ -35,7 +36,7 @@ line within the function, and variables. Ends with 1 if the executions deviate.`
 
 func (c *compareCommand) Run(a *app) error {
 	if c.Other == "" {
-		return c.beside(a)
+		return c.beside(a, c.Golden, "")
 	}
 	if c.besideFlags.given() {
 		return usage.Errorf("--all, --output, --runs, --time, --watchdog, --isolation and --threads are for one trace, whose program is executed: leave them out")
@@ -47,16 +48,21 @@ func (c *compareCommand) Run(a *app) error {
 			}
 		}
 	}
-	golden, err := sanitized(a, c.Golden)
+	golden, err := opened(a, c.Golden)
 	if err != nil {
 		return err
 	}
 	defer golden.Close()
-	other, err := sanitized(a, c.Other)
+	other, err := opened(a, c.Other)
 	if err != nil {
 		return err
 	}
 	defer other.Close()
+	if failing, passing := c.withoutValues(golden, other); failing != "" {
+		return c.beside(a, failing, passing)
+	}
+	noteGaps(a, golden, c.Golden)
+	noteGaps(a, other, c.Other)
 	if err := c.comparable(golden, other); err != nil {
 		return err
 	}
@@ -89,6 +95,22 @@ func (c *compareCommand) Run(a *app) error {
 		return errFound
 	}
 	return err
+}
+
+// withoutValues returns the files of a failing execution and of one of the same program that passes, if one of the traces lacks values
+// that executing it again gives; otherwise nothing.
+func (c *compareCommand) withoutValues(golden, other *canonical.Execution) (failing, passing string) {
+	again := golden.Target != rapid.Target && !golden.Live && !other.Live && !canonical.IsFile(c.Golden) && !canonical.IsFile(c.Other) && golden.Fault == nil && other.Fault == nil
+	if !again || golden.BuildID != other.BuildID || golden.Instrumented != other.Instrumented || golden.Values && other.Values {
+		return "", ""
+	}
+	switch fails, otherFails := golden.Ending.Kind.Failed(), other.Ending.Kind.Failed(); {
+	case fails == otherFails:
+		return "", ""
+	case fails:
+		return c.Golden, c.Other
+	}
+	return c.Other, c.Golden
 }
 
 // comparable refuses executions that differ in each thread because of how they were recorded.

@@ -9,6 +9,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/page"
+	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
@@ -153,10 +154,12 @@ func (c *explainCommand) page(a *app, tr *trace.Trace, cause *engine.Cause) erro
 	}
 	if cause.PassingTrace != nil {
 		passing := execution(cause.PassingTrace, nil)
+		passing.View = result.ViewAs(cause.PassingTrace, tr)
 		o.Passing = &passing
 	}
 	e := execution(drawn, nil)
 	if drawn != tr {
+		e.View = result.ViewAs(drawn, tr)
 		e.View.Notes = append(e.View.Notes, "the numbers of events are not those of the trace, which lacks accesses that the explanation needs")
 	}
 	return a.writePage(c.HTML, e, o)

@@ -33,10 +33,11 @@ func (c *sanitizeCommand) Run(a *app) error {
 	if err := tracefile.NotInput(c.Output, c.Trace); err != nil {
 		return err
 	}
-	x, err := sanitized(a, c.Trace)
+	x, err := opened(a, c.Trace)
 	if err != nil {
 		return err
 	}
+	noteGaps(a, x, c.Trace)
 	defer x.Close()
 	if err := tracefile.WriteWhole(c.Output, x.Write); err != nil {
 		return err
@@ -52,12 +53,8 @@ func (c *sanitizeCommand) Run(a *app) error {
 	return nil
 }
 
-// sanitized returns a trace in its sanitised form: read from a sanitised file, or made from a trace.
-func sanitized(a *app, name string) (*canonical.Execution, error) {
-	x, err := opened(a, name)
-	if err != nil {
-		return nil, err
-	}
+// noteGaps says what an execution lacks.
+func noteGaps(a *app, x *canonical.Execution, name string) {
 	if !x.Complete {
 		a.note(fmt.Sprintf("%s has only the first accesses of its execution, and which these are depends on the schedule: record it again with more --memory", name))
 	}
@@ -67,9 +64,9 @@ func sanitized(a *app, name string) (*canonical.Execution, error) {
 	if !x.Instrumented {
 		a.note(fmt.Sprintf("%s has no accesses to memory, because the program was not compiled with heddle cc", name))
 	}
-	return x, nil
 }
 
+// opened returns a trace in its sanitised form: read from a sanitised file, or made from a trace.
 func opened(a *app, name string) (*canonical.Execution, error) {
 	if canonical.IsFile(name) {
 		return canonical.Open(name)

@@ -38,7 +38,7 @@ func FindCause(ctx context.Context, t target.Target, recorded *trace.Trace, opts
 		return nil, err
 	}
 	e := &report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete, Cut: found.Cut, Reason: found.Reason, Interrupted: found.Interrupted, Passed: found.Passed}
-	opts.Names.Explain(found.Base, found.Passing, e)
+	opts.Names.As(recorded).Explain(found.Base, found.Passing, e)
 	e.Number(found.Base, recorded)
 	met := cmp.Or(found.Passing, found.Met)
 	if met != nil && len(met.Events) <= mostScheduled {

@@ -43,6 +43,14 @@ func NamesOf(tr *trace.Trace, tab *symbol.Table) Names {
 	}{tab, tab.Objects(tr)}
 }
 
+// NamesAs is NamesOf, but objects have the names that they have in another trace of the program.
+func NamesAs(tr, as *trace.Trace, tab *symbol.Table) Names {
+	return struct {
+		*symbol.Table
+		*symbol.Objects
+	}{tab, tab.ObjectsAs(tr, as)}
+}
+
 // SourcesOf returns the source files of a trace's program.
 func SourcesOf(tr *trace.Trace, opt Options) *symbol.Sources {
 	dirs := append([]string{}, opt.SourceDirs...)

@@ -13,6 +13,8 @@ type Running struct {
 	modules func() []trace.Module
 	known   int // modules in the table
 	table   *symbol.Table
+	as      *trace.Trace                     // objects have the names that they have in it; nil: those of their own trace
+	objects map[*trace.Trace]*symbol.Objects // of table, if as is set
 }
 
 // NewRunning returns a Running for the program whose current modules are returned by modules.
@@ -21,7 +23,7 @@ func NewRunning(modules func() []trace.Module) *Running { return &Running{module
 // symbols returns a table of all modules currently loaded.
 func (r *Running) symbols() *symbol.Table {
 	if now := r.modules(); r.table == nil || len(now) > r.known {
-		r.known, r.table = len(now), symbol.New(now, symbol.Options{})
+		r.known, r.table, r.objects = len(now), symbol.New(now, symbol.Options{}), nil
 	}
 	return r.table
 }
@@ -86,9 +88,38 @@ func locationOf(frames []symbol.Frame) finding.Location {
 	return finding.Location{Text: best.String(), Func: best.Func, Place: best.Place(), Library: best.System(), Entered: entered}
 }
 
+// As returns names in which objects of other executions have the names that they have in t.
+func (r *Running) As(t *trace.Trace) *Running {
+	out := *r
+	out.as, out.objects = t, nil
+	return &out
+}
+
+func (r *Running) objectsOf(t *trace.Trace) *symbol.Objects {
+	table := r.symbols()
+	if r.as == nil {
+		return table.Objects(t)
+	}
+	if r.objects[t] == nil {
+		if r.objects == nil {
+			r.objects = map[*trace.Trace]*symbol.Objects{}
+		}
+		r.objects[t] = table.ObjectsAs(t, r.as)
+	}
+	return r.objects[t]
+}
+
+// namesOf returns the names in t.
+func (r *Running) namesOf(t *trace.Trace) Names {
+	if r.as == nil {
+		return NamesOf(t, r.symbols())
+	}
+	return NamesAs(t, r.as, r.symbols())
+}
+
 // Object returns the name of an object: a variable, or the allocation of a block.
 func (r *Running) Object(tr *trace.Trace, o trace.Object, size uint32, at int) string {
-	n := r.symbols().Objects(tr).Name(o, size, at)
+	n := r.objectsOf(tr).Name(o, size, at)
 	if n.Plain != "" {
 		return fmt.Sprintf("%s (%s)", n.Plain, n.Detail)
 	}

@@ -104,7 +104,7 @@ type table struct {
 // table returns the table of an execution.
 func (x *explaining) table(t *trace.Trace) table {
 	if _, ok := x.tables[t]; !ok {
-		names := NamesOf(t, x.names.symbols())
+		names := x.names.namesOf(t)
 		now := table{Build(t, names, Options{}), map[int]*Cell{}, names}
 		for _, r := range now.Full() {
 			if r.Cell != nil {

@@ -44,6 +44,11 @@ func View(tr *trace.Trace, sources []string) *report.View {
 	return view(tr, report.Options{SourceDirs: sources})
 }
 
+// ViewAs is View without sources of its own, in which objects have the names that they have in another trace of the program.
+func ViewAs(tr, as *trace.Trace) *report.View {
+	return report.Build(tr, report.NamesAs(tr, as, symbol.ForTrace(tr, symbol.Options{})), report.Options{})
+}
+
 // ShortView is View for a reader that does not expand loops and folds (report.Options.Short).
 func ShortView(tr *trace.Trace, sources []string) *report.View {
 	return view(tr, report.Options{SourceDirs: sources, Short: true})

@@ -13,6 +13,9 @@ import (
 type goTypes struct {
 	t       *Table
 	objects map[uint64]goObject // by number, see goHeapBits
+	// as are the numbers in another trace, and there its objects, if they are named as in it; otherwise nil.
+	as    map[uint64]uint64
+	there map[uint64]goObject
 }
 
 type goObject struct {
@@ -112,10 +115,17 @@ func (g goTypes) name(obj trace.Object, size uint32) (n Name, ok bool) {
 		p = o.typ.Locate(int64(off), int64(size))
 	}
 	base, suffix := o.base, element+p.String()
-	if o.other {
-		base += fmt.Sprintf(" #%d", uint64(o.Object.Offset())>>goHeapBits)
+	number := goNumber(o.Object)
+	if g.as != nil {
+		number = g.as[number]
+		if named, ok := g.there[number]; ok {
+			base, o.other = named.base, named.other
+		}
 	}
-	if suffix != "" && strings.ContainsAny(o.base[:1], "*[") {
+	if o.other && number > 0 {
+		base += fmt.Sprintf(" #%d", number)
+	}
+	if suffix != "" && strings.ContainsAny(base[:1], "*[") {
 		base = "(" + base + ")"
 	}
 	n = newName(base, suffix)

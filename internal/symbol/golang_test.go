@@ -281,3 +281,66 @@ func TestGoTypeNames(t *testing.T) {
 		}
 	}
 }
+
+// Objects have the names of another trace as far as it is clear which these are.
+func TestObjectsAs(t *testing.T) {
+	at := func(n uint64) trace.Object { return trace.MakeObject(trace.RegionHeap, 0, n<<goHeapBits) }
+	threads := []trace.Thread{{ID: 0, Name: 7}, {ID: 1, Name: 8}}
+	kind := func(n, site uint64) trace.Type {
+		return trace.Type{Object: at(n), Size: 16, Unit: 16, Name: "pool.Account", Site: trace.MakeSite(0, site)}
+	}
+	event := func(thread trace.ThreadID, op trace.Op, site, n uint64) trace.Event {
+		return trace.Event{Thread: thread, Op: op, Site: trace.MakeSite(0, site), Object: at(n)}
+	}
+	made := func(types []trace.Type, events ...trace.Event) *trace.Trace {
+		return &trace.Trace{Header: trace.Header{Target: "go"}, Threads: threads, Types: types, Events: events}
+	}
+	known := made([]trace.Type{kind(1, 1), kind(2, 1), kind(3, 2)},
+		event(0, trace.OpMutexLock, 10, 1), event(1, trace.OpMutexLock, 11, 2), event(1, trace.OpRead, 12, 4))
+	// The same with more: an allocation and a repeated access.
+	full := made([]trace.Type{kind(1, 9), kind(2, 1), kind(3, 1), kind(4, 2)},
+		event(0, trace.OpMalloc, 9, 1), event(0, trace.OpMutexLock, 10, 2), event(1, trace.OpMutexLock, 11, 3), event(1, trace.OpRead, 12, 5), event(1, trace.OpRead, 12, 6))
+	// In this execution, thread 1 does something else from its first operation on.
+	other := made([]trace.Type{kind(1, 1), kind(2, 1), kind(3, 2)},
+		event(1, trace.OpMutexLock, 13, 1), event(1, trace.OpMutexLock, 11, 1), event(0, trace.OpMutexLock, 10, 2), event(1, trace.OpRead, 12, 5))
+	for _, c := range []struct {
+		of   *trace.Trace
+		n    uint64
+		want string
+	}{
+		{full, 1, "*pool.Account"}, {full, 2, "*pool.Account #1"}, {full, 3, "*pool.Account #2"}, {full, 4, "*pool.Account #3"}, {full, 5, "#4"}, {full, 6, "object"},
+		{other, 1, "*pool.Account"}, {other, 2, "*pool.Account #1"}, {other, 3, "*pool.Account #3"}, {other, 5, "object"},
+		{known, 2, "*pool.Account #2"},
+	} {
+		if got := New(nil, Options{}).ObjectsAs(c.of, known).Name(at(c.n), 0, 0).Text; got != c.want {
+			t.Errorf("%d events: #%d is %s, want %s", len(c.of.Events), c.n, got, c.want)
+		}
+	}
+}
+
+// A place on a stack has the name that it has in another trace where the same is done to it, unless its own trace has one.
+func TestLocalsAs(t *testing.T) {
+	place := trace.MakeObject(trace.RegionStack, 1, 0x40)
+	threads := []trace.Thread{{ID: 0, Name: 7}, {ID: 1, Name: 8}}
+	wait := trace.Event{Thread: 1, Op: trace.OpCondWait, Site: trace.MakeSite(0, 10), Object: place}
+	known := &trace.Trace{Threads: threads, Events: []trace.Event{wait}, Locals: []trace.Local{{Object: place, Site: trace.MakeSite(0, 10), CFA: -8}}}
+	other := wait
+	other.Site = trace.MakeSite(0, 11)
+	for _, c := range []struct {
+		name string
+		tr   *trace.Trace
+		want int // the event from which the name is valid, -1 for none
+	}{
+		{"the same later", &trace.Trace{Threads: threads, Events: []trace.Event{other, wait, wait}}, 1},
+		{"something else", &trace.Trace{Threads: threads, Events: []trace.Event{other}}, -1},
+		{"its own", &trace.Trace{Threads: threads, Events: []trace.Event{other, wait}, Locals: []trace.Local{{Object: place, Event: 0}}}, 0},
+	} {
+		got := -1
+		if list := New(nil, Options{}).ObjectsAs(c.tr, known).locals[place]; len(list) == 1 {
+			got = list[0].Event
+		}
+		if got != c.want {
+			t.Errorf("%s: valid from event %d, want %d", c.name, got, c.want)
+		}
+	}
+}

@@ -325,6 +325,11 @@ func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
 			if off := obj.Offset() & (1<<goHeapBits - 1); off > 0 {
 				suffix = fmt.Sprintf("+%d", off)
 			}
+			if o.types.as != nil {
+				if n = o.types.as[n]; n == 0 {
+					return newName("object", suffix)
+				}
+			}
 			return newName(fmt.Sprintf("#%d", n), suffix)
 		}
 		return newName(fmt.Sprintf("heap+%#x", obj.Offset()), "")

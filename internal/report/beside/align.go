@@ -17,7 +17,6 @@ type side struct {
 	cells   []*report.Cell // of items
 	numbers []int          // of Full's events in Recorded, -1 for none
 	at      map[int]int    // the item of an event of Full
-	texts   []string       // of items, as equal compares them; "" until needed
 }
 
 // mostDetailed bounds the events of an execution of which accesses that are not scheduling points are compared, too.
@@ -33,7 +32,6 @@ func newSide(e Execution, detailed bool) *side {
 		s.items = append(s.items, r.Event)
 		s.cells = append(s.cells, r.Cell)
 	}
-	s.texts = make([]string, len(s.items))
 	return s
 }
 
@@ -43,21 +41,18 @@ func (s *side) event(item int) *trace.Event { return &s.Full.Events[s.items[item
 func (s *side) name(th trace.ThreadID) uint64 { return s.Full.Threads[th].Name }
 
 var (
-	numbered = regexp.MustCompile(`#\d+`)       // blocks and channels are numbered in the order in which they came
+	numbered = regexp.MustCompile(` ?#\d+`)     // blocks and channels are numbered in the order in which they came
 	threads  = regexp.MustCompile(`\bT(\d+)\b`) // and so are threads
 )
 
-// text describes an item in words that do not depend on numbers.
-func (s *side) text(item int) string {
-	if s.texts[item] == "" {
-		s.texts[item] = threads.ReplaceAllStringFunc(numbered.ReplaceAllString(s.cells[item].Text, "#"), func(t string) string {
-			if n, err := strconv.Atoi(t[1:]); err == nil && n < len(s.Full.Threads) {
-				return strconv.FormatUint(s.Full.Threads[n].Name, 16)
-			}
-			return t
-		})
-	}
-	return s.texts[item]
+// neutral returns the text of a cell without numbers that depend on the order.
+func (s *side) neutral(text string) string {
+	return threads.ReplaceAllStringFunc(numbered.ReplaceAllString(text, ""), func(t string) string {
+		if n, err := strconv.Atoi(t[1:]); err == nil && n < len(s.Full.Threads) {
+			return strconv.FormatUint(s.Full.Threads[n].Name, 16)
+		}
+		return t
+	})
 }
 
 // operation is what a thread does: two events of one thread correspond only if it is the same.

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/wording"
@@ -32,14 +31,16 @@ type Comparison struct {
 	// Why is the sentence that every output has of the failing execution; empty if nothing was explained.
 	Why string `json:"why,omitempty"`
 	// Turned: in Passing, the ordering that Why states is the other way round. Otherwise it is one near the failing one.
-	Turned  bool  `json:"turned"`
+	Turned bool `json:"turned"`
+	// Given: the user has named Passing.
+	Given   bool  `json:"given,omitempty"`
 	Failing Ended `json:"failing"`
 	Passing Ended `json:"passing"`
 	// Same is how many events the executions have in common before the first difference.
 	Same int `json:"same"`
 	// Order is the first event of each that the other does not have in that place.
 	Order Difference `json:"order"`
-	// Value is the first read that saw another value, or another operation with another result; nil if all are the same.
+	// Value is the first read of a variable that saw another number; nil if none is known.
 	Value *Value `json:"value,omitempty"`
 	// Stops says what the threads that fail or wait do in the execution that passes.
 	Stops []Stop `json:"stops"`
@@ -52,7 +53,7 @@ type Comparison struct {
 type Ended struct {
 	Trace  string `json:"trace"`
 	Ending string `json:"ending"`
-	Events int    `json:"events"` // compared
+	Events int    `json:"events"` // of the trace file
 	Replay string `json:"replay"`
 }
 
@@ -70,7 +71,7 @@ type Difference struct {
 	Passing *Event `json:"passing,omitempty"`
 }
 
-// Value is an operation that had another value in each execution, and what had written it.
+// Value is a read that saw another value in each execution, and what had written it.
 type Value struct {
 	Difference
 	Wrote Difference `json:"wrote"`
@@ -157,30 +158,21 @@ func Compare(failing, passing Execution, why *report.Explanation, o Options) *Co
 	if why != nil {
 		out.Why = why.Line
 	}
-	first := slices.IndexFunc(x.lines, func(l line) bool { return l.a < 0 || l.b < 0 })
-	if first < 0 {
-		first = len(x.lines)
-	} else {
-		out.Order = x.firstOrder(first)
+	first, before := x.firstOrder(), len(x.lines)
+	if first != nil {
+		out.Order, before = x.difference(*first), x.earlier(*first)
 	}
-	out.Same = first
-	value := x.firstValue()
-	if value >= 0 {
-		v := &Value{Difference: Difference{x.a.shown(value), x.b.shown(x.to[value])}}
-		if w := writer(x.a, value); w >= 0 {
-			v.Wrote.Failing = x.a.shown(w)
-		}
-		if w := writer(x.b, x.to[value]); w >= 0 {
-			v.Wrote.Passing = x.b.shown(w)
-		}
-		out.Value = v
+	out.Same = x.together(before)
+	value := x.firstValue(first)
+	if value != nil {
+		out.Value = &Value{Difference: x.difference(line{value.item, x.to[value.item]}), Wrote: x.difference(line{value.wrote, value.there})}
 	}
 	out.Rows = x.rows(x.chosen(first, value, o.Lines), o.Whole)
 	return out
 }
 
 func ended(e *Execution, s *side) Ended {
-	out := Ended{Trace: e.File, Ending: e.Ended.Ending, Events: len(s.items)}
+	out := Ended{Trace: e.File, Ending: e.Ended.Ending, Events: len(e.Recorded.Events)}
 	if f := e.Ended.Failure; f != nil {
 		out.Ending = f.Title
 	}
@@ -221,69 +213,98 @@ func (x *comparer) merge() {
 	}
 }
 
-// firstOrder returns what each execution has after the lines that they have in common.
-func (x *comparer) firstOrder(first int) (d Difference) {
-	if first < len(x.a.items) { // each line before has an item of both
-		d.Failing = x.a.shown(first)
-	}
-	if first < len(x.b.items) {
-		d.Passing = x.b.shown(first)
-	}
-	return d
-}
-
-func (x *comparer) differs(i, j int) bool { return x.a.text(i) != x.b.text(j) }
-
-// reads reports whether an operation reads memory.
-func reads(op trace.Op) bool {
-	switch ops.Does(op) {
-	case ops.Read, ops.AtomicRead, ops.Exchange, ops.Compare:
-		return ops.Of(op).Of == ops.Memory
-	}
-	return false
-}
-
-// firstValue returns the first item of the failing execution that reads another value than in the other one, or else the first that has
-// another result; -1 if none does.
-func (x *comparer) firstValue() int {
-	any := -1
-	for i, j := range x.to {
-		if j < 0 || !x.differs(i, j) {
-			continue
-		}
-		if reads(x.a.event(i).Op) {
-			return i
-		}
-		if any < 0 {
-			any = i
+// firstOrder returns the first item of each execution, or -1 where it has ended, that the other one does not have in that place. Only
+// what threads may do in another order counts: scheduling points of the program's own code, or else of libraries. Those of a runtime or
+// a library, and its allocations, can differ within one operation of the program. It returns nil if all are in the same place.
+func (x *comparer) firstOrder() *line {
+	mine, other := x.a.accessPoints(), x.b.accessPoints()
+	point := func(s *side, i int) bool {
+		if e := s.event(i); e.Op.IsAccess() { // recordings differ in which of these are scheduling points
+			op := s.operation(i)
+			return mine[op] && other[op]
+		} else {
+			return !e.Detail() && ops.Does(e.Op) != ops.Allocate
 		}
 	}
-	return any
-}
-
-// writer returns the item that wrote what an item reads, or -1.
-func writer(s *side, item int) int {
-	e := s.event(item)
-	if !reads(e.Op) {
-		return -1
-	}
-	for i := item - 1; i >= 0; i-- {
-		w := s.event(i)
-		switch ops.Does(w.Op) {
-		case ops.Write, ops.AtomicWrite, ops.Exchange, ops.Compare:
-			if ops.Of(w.Op).Of == ops.Memory && race.Overlap(w, e) {
-				return i
+	for _, counts := range []func(s *side, i int) bool{
+		func(s *side, i int) bool { return point(s, i) && (x.own == nil || x.own(s.Full, s.items[i])) },
+		point,
+	} {
+		mine, other := x.a.those(counts), x.b.those(counts)
+		for n := 0; n < len(mine) || n < len(other); n++ {
+			d := line{-1, -1}
+			if n < len(mine) {
+				d.a = mine[n]
+			}
+			if n < len(other) {
+				d.b = other[n]
+			}
+			if d.a < 0 || d.b < 0 || x.to[d.a] != d.b {
+				return &d
 			}
 		}
 	}
-	return -1
+	return nil
+}
+
+// accessPoints are the accesses to memory that are scheduling points.
+func (s *side) accessPoints() map[operation]bool {
+	out := map[operation]bool{}
+	for i := range s.items {
+		if e := s.event(i); e.Op.IsAccess() && !e.Detail() {
+			out[s.operation(i)] = true
+		}
+	}
+	return out
+}
+
+// those returns the items that count.
+func (s *side) those(counts func(s *side, i int) bool) (out []int) {
+	for i := range s.items {
+		if counts(s, i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// earlier returns the row of the first difference: the first of the two.
+func (x *comparer) earlier(first line) int {
+	switch {
+	case first.b < 0:
+		return x.rowOfA[first.a]
+	case first.a < 0:
+		return x.rowOfB[first.b]
+	}
+	return min(x.rowOfA[first.a], x.rowOfB[first.b])
+}
+
+// together returns how many rows of the first n both executions have.
+func (x *comparer) together(n int) (same int) {
+	for _, l := range x.lines[:n] {
+		if l.a >= 0 && l.b >= 0 {
+			same++
+		}
+	}
+	return same
+}
+
+// difference shows two items, of which either may be -1.
+func (x *comparer) difference(l line) (d Difference) {
+	if l.a >= 0 {
+		d.Failing = x.a.shown(l.a)
+	}
+	if l.b >= 0 {
+		d.Passing = x.b.shown(l.b)
+	}
+	return d
 }
 
 // shown is an item for the reader.
 func (s *side) shown(item int) *Event {
 	c, e := s.cells[item], s.items[item]
 	out := &Event{Event: s.numbers[e], Thread: report.ThreadText(s.Full.Events[e].Thread), Text: c.Text}
-	if c.Place != 0 {
+	if op := s.Full.Events[e].Op; c.Place != 0 && op != trace.OpTestEnd { // a test ends in heddle's own code
 		out.Where = s.View.Places[c.Place].Label
 	}
 	return out
@@ -397,7 +418,7 @@ func (x *comparer) instead(th trace.ThreadID) int {
 	stopped, waits := x.stopped(th), x.waitsFor(th)
 	name, from := x.a.name(th), 0
 	for i := stopped; i >= 0; i-- {
-		if j := x.to[i]; x.a.event(i).Thread == th && j >= 0 {
+		if j := x.to[i]; x.a.event(i).Thread == th && j >= 0 && (i == stopped || x.isOwn(line{i, j})) {
 			if i == stopped && (waits == nil || x.a.operation(i) == *waits) {
 				return j
 			}

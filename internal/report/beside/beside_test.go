@@ -31,13 +31,14 @@ func execution(ending trace.Kind, lines ...string) Execution {
 		case "write":
 			e.Op = trace.OpWrite
 		}
-		text := op
+		text, number := op, ""
 		if value >= 0 {
 			e.Value = uint64(value)
 			text = fmt.Sprintf("%s → %d", op, value)
+			number = fmt.Sprint(value)
 		}
 		t.Events = append(t.Events, e)
-		v.Rows = append(v.Rows, report.Row{Kind: report.EventRow, Thread: e.Thread, Event: i, Events: 1, Cell: &report.Cell{Text: text, Shared: true}})
+		v.Rows = append(v.Rows, report.Row{Kind: report.EventRow, Thread: e.Thread, Event: i, Events: 1, Cell: &report.Cell{Text: text, Object: "counter", Value: number, Shared: true}})
 	}
 	if ending.Failed() {
 		v.Failure = &report.Failure{Title: "fails", Thread: 0}
@@ -175,5 +176,64 @@ func TestOccurrences(t *testing.T) {
 	}
 	if n != 2 {
 		t.Errorf("%d of 4 aligned: %v", n, out)
+	}
+}
+
+// What a library does, accesses that are not scheduling points, and allocations are not the first difference in order.
+func TestFirstOrder(t *testing.T) {
+	failing := execution(trace.Assertion, "0 lock", "0 wait", "0 write 1", "2 lock", "1 lock")
+	passing := execution(trace.Clean, "0 lock", "0 read 1", "0 exit", "0 write 1", "1 lock", "2 lock")
+	failing.Full.Events[1].Op = trace.OpMalloc
+	failing.Full.Events[2].Flags = trace.FlagNoDecision
+	library := func(tr *trace.Trace, event int) bool { return tr != passing.Full || event != 2 }
+	c := Compare(failing, passing, nil, Options{Own: library})
+	if d := c.Order; d.Failing == nil || d.Passing == nil || d.Failing.Event != 3 || d.Passing.Event != 4 || c.Same != 2 {
+		t.Errorf("the first difference is %+v after %d events", d, c.Same)
+	}
+	// With nothing else, it is what a library does.
+	c = Compare(execution(trace.Assertion, "0 lock"), execution(trace.Clean, "0 lock", "0 exit"), nil, Options{Own: func(_ *trace.Trace, event int) bool { return event == 0 }})
+	if d := c.Order; d.Failing != nil || d.Passing == nil || d.Passing.Event != 1 {
+		t.Errorf("the first difference is %+v", d)
+	}
+}
+
+// Only a number that the program reads from a variable differs because of the order.
+func TestFirstValue(t *testing.T) {
+	failing := func() Execution {
+		return execution(trace.Assertion, "0 lock", "2 write 5", "0 read 5", "1 write 6")
+	}
+	passing := func() Execution { return execution(trace.Clean, "0 lock", "1 write 6", "2 write 7", "0 read 7") }
+	for _, c := range []struct {
+		name  string
+		known bool
+		spoil func(a, b *Execution)
+	}{
+		{"a number", true, func(a, b *Execution) {}},
+		{"a time", false, func(a, b *Execution) {
+			for _, i := range []int{1, 2} {
+				a.View.Rows[i].Cell.Value, b.View.Rows[i+1].Cell.Value = "1000005000400", "1000005000800"
+			}
+		}},
+		{"addresses", false, func(a, b *Execution) { a.View.Rows[2].Cell.Value, b.View.Rows[3].Cell.Value = "&block #3", "NULL" }},
+		{"an unknown value", false, func(a, b *Execution) { a.View.Rows[2].Cell.Value = "" }},
+		{"without a name", false, func(a, b *Execution) {
+			a.View.Rows[2].Cell.Object, b.View.Rows[3].Cell.Object = "stack of T0 -0x370", "stack of T0 -0x370"
+		}},
+		{"two variables", false, func(a, b *Execution) { b.View.Rows[3].Cell.Object = "another" }},
+		{"two sizes", false, func(a, b *Execution) { b.Full.Events[3].Size = 2 }},
+		{"a write of a part", false, func(a, b *Execution) { a.Full.Events[1].Size = 1 }},
+		{"another value written", false, func(a, b *Execution) { a.View.Rows[1].Cell.Value = "4" }},
+	} {
+		a, b := failing(), passing()
+		c.spoil(&a, &b)
+		got := Compare(a, b, nil, Options{}).Value
+		if (got != nil) != c.known || c.known && (got.Failing.Event != 2 || got.Wrote.Failing.Event != 1 || got.Wrote.Passing.Event != 2) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+	// What was read before the orders differ has another reason.
+	same := Compare(execution(trace.Assertion, "0 write 1", "0 read 1", "1 lock", "2 lock"), execution(trace.Clean, "0 write 2", "0 read 2", "2 lock", "1 lock"), nil, Options{})
+	if same.Value != nil || same.Order.Failing == nil || same.Order.Failing.Event != 2 {
+		t.Errorf("%+v %+v", same.Value, same.Order)
 	}
 }

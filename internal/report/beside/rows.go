@@ -8,7 +8,7 @@ import (
 )
 
 // chosen returns which lines are shown, in order: all if there is no limit, and otherwise those that tell most.
-func (x *comparer) chosen(first, value, limit int) []int {
+func (x *comparer) chosen(first *line, value *read, limit int) []int {
 	if limit == 0 {
 		out := make([]int, len(x.lines))
 		for i := range out {
@@ -18,14 +18,15 @@ func (x *comparer) chosen(first, value, limit int) []int {
 	}
 	c := &choice{limit: limit, of: len(x.lines)}
 	// The first difference in order, with the event before it.
-	if first < len(x.lines) {
-		c.add(first)
-		c.add(first - 1)
-		if first < len(x.a.items) {
-			x.addBoth(c, first)
+	if first != nil {
+		earlier := x.earlier(*first)
+		c.add(earlier)
+		c.add(earlier - 1)
+		if first.a >= 0 {
+			x.addBoth(c, first.a)
 		}
-		if first < len(x.b.items) {
-			c.add(x.rowOfB[first])
+		if first.b >= 0 {
+			c.add(x.rowOfB[first.b])
 		}
 	}
 	about := map[string]bool{}
@@ -33,14 +34,14 @@ func (x *comparer) chosen(first, value, limit int) []int {
 		x.addBoth(c, i)
 		about[x.a.cells[i].Object] = true
 	}
-	if value >= 0 {
-		about[x.a.cells[value].Object] = true
-		x.addBoth(c, value)
-		if w := writer(x.a, value); w >= 0 {
-			x.addBoth(c, w)
+	if value != nil {
+		about[x.a.cells[value.item].Object] = true
+		x.addBoth(c, value.item)
+		if value.wrote >= 0 {
+			x.addBoth(c, value.wrote)
 		}
-		if w := writer(x.b, x.to[value]); w >= 0 {
-			c.add(x.rowOfB[w])
+		if value.there >= 0 {
+			c.add(x.rowOfB[value.there])
 		}
 	}
 	x.addStops(c)
@@ -54,7 +55,7 @@ func (x *comparer) chosen(first, value, limit int) []int {
 		func(l line) bool { return about[x.cell(l).Object] }, // what else happens to the same objects
 	} {
 		for n, l := range x.lines {
-			if tells(l) && x.isOwn(l) {
+			if tells(l) && x.isOwn(l) && !x.repeats(l) {
 				c.add(n)
 			}
 		}
@@ -71,6 +72,24 @@ func (x *comparer) isOwn(l line) bool {
 		return x.own(x.a.Full, x.a.items[l.a])
 	}
 	return x.own(x.b.Full, x.b.items[l.b])
+}
+
+// repeats reports whether only one execution has an item, which is an access that its thread has just made: of a map, recordings differ
+// in how many it has in one operation.
+func (x *comparer) repeats(l line) bool {
+	s, i, paired := x.a, l.a, x.to
+	if i < 0 {
+		s, i, paired = x.b, l.b, x.from
+	}
+	if paired[i] >= 0 || !s.event(i).Op.IsAccess() {
+		return false
+	}
+	for j := i - 1; j >= 0; j-- {
+		if s.event(j).Thread == s.event(i).Thread {
+			return s.event(j).Op == s.event(i).Op && s.cells[j].Text == s.cells[i].Text && s.cells[j].Place == s.cells[i].Place
+		}
+	}
+	return false
 }
 
 func (x *comparer) cell(l line) *report.Cell {

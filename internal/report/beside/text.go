@@ -25,7 +25,7 @@ func (c *Comparison) Print(w io.Writer, width int) {
 	}
 	fmt.Fprintf(w, "fails:   %s: %s\n", c.Failing.Trace, wording.Line(c.Failing.Ending))
 	nearest := ""
-	if !c.Turned {
+	if !c.Turned && !c.Given {
 		nearest = " (an execution near it; the ordering that decides is not known)"
 	}
 	fmt.Fprintf(w, "passes:  %s: %s%s\n", c.Passing.Trace, wording.Line(c.Passing.Ending), nearest)
@@ -51,7 +51,7 @@ func (c *Comparison) orderText() string {
 	f, p := c.Order.Failing, c.Order.Passing
 	switch {
 	case f == nil && p == nil:
-		return "every event is in the same place"
+		return "all threads do the same in the same order"
 	case f == nil:
 		return fmt.Sprintf("%s, the failing execution has ended; the passing one goes on: %s", same, p.sentence())
 	case p == nil:
@@ -63,7 +63,7 @@ func (c *Comparison) orderText() string {
 func (c *Comparison) valueText() string {
 	v := c.Value
 	if v == nil {
-		return "of no operation that both executions have is another value known"
+		return "no variable is known to have another value where both executions read it"
 	}
 	s := fmt.Sprintf("%s%s", v.Failing.sentence(), wroteText(v.Wrote.Failing))
 	return fmt.Sprintf("%s; in the passing execution, %s%s", s, v.Passing.sentence(), wroteText(v.Wrote.Passing))

@@ -17,7 +17,7 @@ class Beside {
     document.body.append(
       el('header', {class: 'top'},
         el('div', {class: 'headline'}, el('span', {class: 'verdict fails'}, 'fails'), el('h1', {}, d.why || d.failing.ending)),
-        el('p', {class: 'facts'}, d.turned ? null : el('span', {}, 'the ordering that decides is not known: the other is an execution near it'),
+        el('p', {class: 'facts'}, d.turned || d.given ? null : el('span', {}, 'the ordering that decides is not known: the other is an execution near it'),
           el('span', {}, count(d.failing.events, 'event'), ' and ', count(d.passing.events, 'event')),
           el('span', {}, el('code', {}, d.failing.replay)), el('span', {}, el('code', {}, d.passing.replay)))),
       el('main', {class: 'wide'},
