@@ -34,6 +34,9 @@ func (r *Running) Origin(t *trace.Trace, event int) Origin {
 		sites = append(sites, t.Stacks[ev.Stack]...)
 	}
 	origin := OwnEvent
+	if r.internal(t, event) {
+		origin = CalledEvent
+	}
 	for _, s := range sites {
 		if s == 0 {
 			continue
@@ -51,6 +54,14 @@ func (r *Running) Origin(t *trace.Trace, event int) Origin {
 		return LibraryEvent
 	}
 	return OwnEvent
+}
+
+// internal reports whether an event accesses a variable that the C++ library has for itself, such as the number of those who wait for an
+// atomic, although the code is in a header and so in the program.
+func (r *Running) internal(t *trace.Trace, event int) bool {
+	ev := &t.Events[event]
+	return t.Header.Target == "c" && ev.Object.Region() == trace.RegionGlobal && ops.Of(ev.Op).Of == ops.Memory &&
+		strings.HasPrefix(r.Object(t, ev.Object, ev.Size, event), "std::__")
 }
 
 // ownPlace returns where the program's own code called the library in which an event happened, or else where it started the thread, and
