@@ -13,7 +13,7 @@ const LostWakeUp = "lost wake-up"
 
 var lostWakeUp = &Pattern{
 	Name:  LostWakeUp,
-	Shows: "a wait never ends, and the broadcast, or the signal that woke nobody, came before it; also called a missed signal",
+	Shows: "a wait never ends, and the broadcast, or a signal that woke no thread, came before it; also called a missed signal",
 	find: func(x *Execution) *Match {
 		o := x.Order
 		if o == nil || o.Second < 0 {

@@ -1,8 +1,8 @@
 // kind: deadlock
 // finding: TestHub
 
-// Package registerafterclose adds a handler after it has looked whether the hub is closed: if that
-// closes in between, nobody calls the handler.
+// Package registerafterclose checks that the hub is open before it adds a handler. If the hub is
+// closed in between, the handler is never called.
 package registerafterclose
 
 import "sync"
