@@ -83,12 +83,7 @@ func (x *explainer) between(p, q *pairOf) (out []int, pair func(e int) (first, s
 // tryAnother turns a pair that is not among those of the experiment, and adds it. It returns the pair's number in Trial.Turned, and whether turning it
 // helps.
 func (x *explainer) tryAnother(ctx context.Context, first, second int, origin report.Origin) (number int, passes bool, err error) {
-	var pairs [][2]int // those that are compared, as in turnAll
-	for k := range x.pairs {
-		if x.pairs[k].waiter == nil {
-			pairs = append(pairs, [2]int{x.pairs[k].first, x.pairs[k].second})
-		}
-	}
+	pairs := x.compared()
 	p := pairOf{first: first, second: second, origin: origin}
 	p.Trial, err = x.Try(ctx, append(pairs, [2]int{first, second}), len(pairs), false)
 	x.pairs = append(x.pairs, p)

@@ -108,7 +108,7 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 		seen[orderOf(r.Trace)] = true
 		turned := x.turnedBetween(v.Trace, r.Trace)
 		if r.Verdict == experiment.Same {
-			if x.again(r.Trace, c) || x.pending(r.Trace, c) || x.waitsInstead(r.Trace, c) {
+			if x.inOrder(r.Trace, c) {
 				return
 			}
 			failed = append(failed, turned)
@@ -150,7 +150,7 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 			if err != nil {
 				return err
 			}
-			if r.Verdict == experiment.Same && r.Trace != nil && x.turns(r, c) && !x.again(r.Trace, c) && !x.pending(r.Trace, c) && !x.waitsInstead(r.Trace, c) {
+			if r.Verdict == experiment.Same && r.Trace != nil && x.turns(r, c) && !x.inOrder(r.Trace, c) {
 				failed = append(failed, 0) // however much else is different: nothing else was turned on purpose
 			}
 		}
@@ -191,6 +191,12 @@ func (x *explainer) both(t *trace.Trace, c *suspect) (second, first int) {
 func (x *explainer) turns(r *experiment.Result, c *suspect) bool {
 	second, first := x.both(r.Trace, c)
 	return !c.Waiting && second >= 0 && second < first
+}
+
+// inOrder reports whether an execution that has the two events of a suspect the other way round still has what they stand for in the suspect's
+// order.
+func (x *explainer) inOrder(t *trace.Trace, c *suspect) bool {
+	return x.again(t, c) || x.pending(t, c) || x.waitsInstead(t, c)
 }
 
 // again reports whether the two instructions of a suspect are executed in its order in another place of an execution: by accesses

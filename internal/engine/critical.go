@@ -411,13 +411,7 @@ func holding(t *trace.Trace, event int, until trace.Site) []schedule.Hold {
 // turnSome turns some pairs of an origin, and then tries the suspects among all that were turned; it returns the pairs that are left. Where half of
 // the time is used up and there is a suspect, it turns no more. early are suspects from before.
 func (x *explainer) turnSome(ctx context.Context, origin report.Origin, order []int, some int, early []*suspect) (left []int, err error) {
-	pairs := make([][2]int, len(x.pairs))
-	waiting := 0 // these come first
-	for k := range x.pairs {
-		if pairs[k] = [2]int{x.pairs[k].first, x.pairs[k].second}; x.pairs[k].waiter != nil {
-			waiting++
-		}
-	}
+	pairs := x.compared()
 	hurries := !x.Late()
 	some = min(some, len(order))
 	for done, k := range order[:some] {
@@ -425,7 +419,7 @@ func (x *explainer) turnSome(ctx context.Context, origin report.Origin, order []
 			some = done
 			break
 		}
-		if err := x.turn(ctx, pairs, k, waiting); errors.Is(err, experiment.ErrLimit) {
+		if err := x.turn(ctx, pairs, k); errors.Is(err, experiment.ErrLimit) {
 			some = len(order)
 			break
 		} else if err != nil {
@@ -452,14 +446,24 @@ func (x *explainer) turnSome(ctx context.Context, origin report.Origin, order []
 	return left, nil
 }
 
-// turn turns a pair. The first of pairs are those of threads that wait.
-func (x *explainer) turn(ctx context.Context, pairs [][2]int, k, waiting int) (err error) {
+// compared returns the pairs that Trial.Turned numbers: all but those of threads that wait, which come first in x.pairs.
+func (x *explainer) compared() (pairs [][2]int) {
+	for k := range x.pairs {
+		if p := &x.pairs[k]; p.waiter == nil {
+			pairs = append(pairs, [2]int{p.first, p.second})
+		}
+	}
+	return pairs
+}
+
+// turn turns a pair of x.pairs; pairs are those of compared.
+func (x *explainer) turn(ctx context.Context, pairs [][2]int, k int) (err error) {
 	p := &x.pairs[k]
 	if p.waiter != nil {
 		p.Turned = []int{-1} // none of the others
 		return x.turnWaiting(ctx, p)
 	}
-	p.Trial, err = x.Try(ctx, pairs[waiting:], k-waiting, false)
+	p.Trial, err = x.Try(ctx, pairs, k-(len(x.pairs)-len(pairs)), false)
 	return err
 }
 

@@ -1,8 +1,6 @@
 package pattern
 
 import (
-	"fmt"
-
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -18,9 +16,7 @@ var doubleFree = &Pattern{
 		if x.Order == nil || freed < 0 || !freesAgain(x.Trace) {
 			return nil
 		}
-		return &Match{Bare: true, Triple: x.interleaving(), More: []int{freed}, Say: func(w Words) string {
-			return fmt.Sprintf("The execution ends as T%d frees memory after %s.", x.Trace.Ending.Thread, w.Event(freed))
-		}}
+		return x.endsAfter(freed, "frees")
 	},
 }
 

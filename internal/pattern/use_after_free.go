@@ -20,15 +20,20 @@ var useAfterFree = &Pattern{
 		}
 		// The name tells how the execution ends, not what the ordering is of.
 		if freed := Freed(x.Trace); freed >= 0 {
-			return &Match{Bare: true, Triple: x.interleaving(), More: []int{freed}, Say: func(w Words) string {
-				return fmt.Sprintf("The execution ends as T%d accesses memory after %s.", x.Trace.Ending.Thread, w.Event(freed))
-			}}
+			return x.endsAfter(freed, "accesses")
 		}
 		if first, second, ok := x.pair(); ok && ops.Does(first.Op) == ops.Free && (isAccess(second) || ops.Does(second.Op) == ops.Free) {
 			return &Match{Bare: true}
 		}
 		return nil
 	},
+}
+
+// endsAfter is the match of an execution that ends as a thread does something to memory after another has freed it.
+func (x *Execution) endsAfter(freed int, does string) *Match {
+	return &Match{Bare: true, Triple: x.interleaving(), More: []int{freed}, Say: func(w Words) string {
+		return fmt.Sprintf("The execution ends as T%d %s memory after %s.", x.Trace.Ending.Thread, does, w.Event(freed))
+	}}
 }
 
 // Freed returns the event by which another thread freed the memory whose access ends an execution; -1 if it does

@@ -25,10 +25,8 @@ const (
 	cutEvery = 5 * time.Millisecond
 	// cutPatience is how long a program may take to answer, and to undo its changes to files, before it is killed.
 	cutPatience = 2 * time.Second
-	// positionAfter is how long an execution runs before its position is kept, and threadsAfter before the runtime is asked where
-	// all threads are.
+	// positionAfter is how long an execution runs before its position is kept, and the runtime is asked where all threads are.
 	positionAfter = time.Second
-	threadsAfter  = time.Second
 )
 
 // ask asks the runtime to end the running execution where it is. again says that it was asked before.
@@ -155,7 +153,7 @@ func (s *stream) follow() {
 		s.x.where = nil
 	}
 	// Each time it has run twice as long.
-	if at.For >= threadsAfter && at.For >= 2*at.Told {
+	if at.For >= 2*at.Told {
 		atomic.CompareAndSwapUint32(&s.proc.shm.Cut, abi.CutNone, abi.CutWhere) // while nothing else is asked
 	}
 	s.position.Store(&at)
