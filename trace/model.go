@@ -526,7 +526,7 @@ type Header struct {
 	// Signature lets the heddle that recorded the execution recognise what a replay runs; it
 	// means nothing to any other. May be empty.
 	Signature string
-	// Values is true if every access was recorded, with its value where the target can observe it.
+	// Values is true if every access that was recorded has its value, where the target can observe it, and no repeated one was left out.
 	// Otherwise repeated accesses may be missing, and so may values.
 	Values bool
 	// Fault is what was injected into the execution; nil for nothing.
@@ -540,6 +540,13 @@ type Header struct {
 	// MaxAccesses is not 0 if the execution had more allocations and accesses that were not
 	// scheduling points than were recorded: only this many of them, the first, are events.
 	MaxAccesses int
+}
+
+// Executed returns the header with the fields of execution, another recording of the same program, that say how the execution itself
+// went and was recorded. A replay of its events needs them.
+func (h Header) Executed(execution Header) Header {
+	h.Values, h.FairAfter, h.MaxAccesses = execution.Values, execution.FairAfter, execution.MaxAccesses
+	return h
 }
 
 // Kinds of recipe.

@@ -89,9 +89,10 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 		Delays:    schedule.NoDelays, // except in steps recorded as early timeouts
 		FairAfter: cmp.Or(recorded.Header.FairAfter, schedule.Never),
 		Record:    true,
+		Values:    recorded.Header.Values, // even where no other access was recorded, those that are scheduling points have theirs
 	}
 	if hasAccesses(recorded) {
-		p.Values, p.Fault = recorded.Header.Values, recorded.Header.Fault
+		p.Fault = recorded.Header.Fault
 		p.Accesses, p.MaxAccesses = true, cmp.Or(recorded.Header.MaxAccesses, schedule.AllAccesses)
 	}
 	p.Functions = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Op.IsCall() })

@@ -155,9 +155,7 @@ func recordedAgain(ctx context.Context, exec schedule.Executor, details *tinerti
 	if err != nil || o.Trace == nil || !same(o.Ending) {
 		return err // if it does not replay, its strict replay reports where it differs
 	}
-	most := o.Trace.Header.MaxAccesses
-	o.Trace.Header = result.Header
-	o.Trace.Header.MaxAccesses = most
+	o.Trace.Header = result.Header.Executed(o.Trace.Header)
 	details.Trace = o.Trace
 	return nil
 }
@@ -191,7 +189,7 @@ func undelayed(ctx context.Context, exec schedule.Executor, like schedule.Plan, 
 		executed++
 		if o.Trace != nil && same(o.Ending) && o.Trace.Overtakings() == 0 && len(schedule.ScriptOf(o.Trace)) > 0 {
 			if plan.Mode == schedule.Tolerant {
-				o.Trace.Header = recorded.Header
+				o.Trace.Header = recorded.Header.Executed(o.Trace.Header)
 				return o.Trace, executed, nil
 			}
 			// Whether it fails with the recorded seed is still unknown.
@@ -228,7 +226,7 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 	if o.Trace == nil || !same(o.Ending) || o.Trace.Overtakings() > recorded.Overtakings() || trace.CostOf(o.Trace.Events).Compare(trace.CostOf(recorded.Events)) >= 0 {
 		return recorded, 1, nil
 	}
-	o.Trace.Header = recorded.Header
+	o.Trace.Header = recorded.Header.Executed(o.Trace.Header)
 	return o.Trace, 1, nil
 }
 

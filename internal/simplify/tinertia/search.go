@@ -295,8 +295,7 @@ func (s *search) judge(script []schedule.Step, threads []trace.Thread, out sched
 // verdictOf returns the verdict on an outcome that has a trace.
 func (s *search) verdictOf(out *schedule.Outcome) *verdict {
 	t := *out.Trace
-	t.Header = s.header
-	t.Header.FairAfter, t.Header.MaxAccesses = out.Trace.Header.FairAfter, out.Trace.Header.MaxAccesses
+	t.Header = s.header.Executed(t.Header)
 	v := &verdict{cost: trace.CostOf(t.Events), trace: &t, shared: out.Shared}
 	// These two endings mean that the plan was not carried out. They never show the bug, even
 	// if the predicate accepts them.

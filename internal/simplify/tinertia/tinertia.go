@@ -288,8 +288,7 @@ func (s *search) finish() error {
 		return nil // the recording with accesses serves as well
 	}
 	t := *out.Trace
-	t.Header = s.header
-	t.Header.MaxAccesses = out.Trace.Header.MaxAccesses
+	t.Header = s.header.Executed(t.Header)
 	s.cur = newSequence(&t)
 	return nil
 }
