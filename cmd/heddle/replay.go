@@ -300,7 +300,7 @@ func (c *replayCommand) start(a *app, l *launch.Launcher) (t target.Target, tr *
 		return nil, nil, err
 	}
 	names := report.NewRunning(t.Modules)
-	tr, err = engine.ReplaySchedule(a.ctx, t, text, engine.ScheduleOptions{ExpectStatus: c.status(), RacesFail: races != engine.RacesIgnored, Untold: toolchain.Untold, Where: names.Place, Locate: names.Locate})
+	tr, err = engine.ReplaySchedule(a.ctx, t, text, engine.ScheduleOptions{ExpectStatus: c.status(), RacesFail: races != engine.RacesIgnored, Untold: toolchain.Untold, Where: names.Place, Locate: names.Locate, Objects: names.Object})
 	if err != nil {
 		t.Close()
 		return nil, nil, err

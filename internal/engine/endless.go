@@ -44,6 +44,9 @@ type continuation struct {
 // cutByWatchdog reports whether the watchdog ended an execution.
 func cutByWatchdog(e *trace.Ending) bool { return strings.HasPrefix(e.Message, trace.CutByWatchdog) }
 
+// silent reports whether an execution was cut off where threads reached no scheduling point.
+func silent(e *trace.Ending) bool { return cutByWatchdog(e) || e.Message == trace.CutByThreads }
+
 // continued decides about an execution of p that did not end.
 func continued(ctx context.Context, t target.Target, p schedule.Plan, o *schedule.Outcome) (continuation, error) {
 	c, err := fairly(ctx, t, p, o)
@@ -618,7 +621,7 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 	if !e.Kind.Endless() || e.Kind == trace.Hang && e.Message != trace.NoProgress {
 		return true, nil // the runtime knows: a handler returns again and again to the instruction that faults
 	}
-	at, silent := s.loops(e), cutByWatchdog(e) || e.Message == trace.CutByThreads
+	at, silent := s.loops(e), silent(e)
 	if key, ok := s.aside.endless[at]; ok && key == "" || silent && !(cutByWatchdog(e) && walks(s.target, e)) {
 		s.unfinished(&f.outcome)
 		return false, nil

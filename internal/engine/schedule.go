@@ -17,9 +17,10 @@ type ScheduleOptions struct {
 	RacesFail    bool // a data race is a failure
 	// Untold is as in Options: while such a library is loaded, a race is an *UnconfirmedError.
 	Untold func(path string) bool
-	// Where and Locate are like those of Options.
-	Where  func(s trace.Site) string
-	Locate finding.Locate
+	// Where, Locate and Objects are like those of Options.
+	Where   func(s trace.Site) string
+	Locate  finding.Locate
+	Objects func(t *trace.Trace, o trace.Object, size uint32, at int) string
 }
 
 // ReplaySchedule runs a schedule, in the form that schedule.Parse reads, and records the execution.
@@ -39,7 +40,7 @@ func ReplaySchedule(ctx context.Context, t target.Target, text string, opts Sche
 	h := t.Header()
 	v := verdict{expect: opts.ExpectStatus, outputs: outputsOf(&h), races: opts.RacesFail, where: func(s trace.Site, calls []trace.Site) string {
 		return caller(opts.Locate, opts.Where, t.Modules(), s, calls)
-	}}
+	}, objects: opts.Objects, locate: opts.Locate}
 	o, err := followed(ctx, t, v, plan)
 	if err == nil && o.Ending.Kind == trace.Race {
 		if names := untold(t.Modules(), opts.Untold); len(names) > 0 {
@@ -52,6 +53,9 @@ func ReplaySchedule(ctx context.Context, t target.Target, text string, opts Sche
 	if err == nil && v.races && o.Ending.UsesGoneMemory() {
 		v.races = false // a target that watches sends no frees
 		o, err = followed(ctx, t, v, plan)
+	}
+	if err == nil && o.Ending.Kind == trace.Unfinished && !silent(&o.Ending) {
+		o, err = unended(ctx, t, v, plan, o)
 	}
 	if err != nil {
 		return nil, err
@@ -84,6 +88,18 @@ func followed(ctx context.Context, t target.Target, v verdict, plan schedule.Pla
 		}
 	}
 	return o, unrecorded(t, &o)
+}
+
+// unended decides, as a search does, whether an execution that has not ended is a hang or livelock: the schedule holds no access to
+// memory that is no scheduling point, and a loop may read nothing else. It returns what shows that, or else the execution as it is.
+func unended(ctx context.Context, t target.Target, v verdict, plan schedule.Plan, o schedule.Outcome) (schedule.Outcome, error) {
+	c, err := continued(ctx, t, plan, &schedule.Outcome{Points: len(plan.Script) + 1})
+	if err != nil || c.kind != trace.Hang && c.kind != trace.Livelock {
+		return o, err
+	}
+	told(c.outcome.Trace, &c.verdict, names{v.where, v.objects, v.locate})
+	c.outcome.Ending = c.outcome.Trace.Ending
+	return c.outcome, nil
 }
 
 // ScheduleError reports where a program does not follow a schedule.
