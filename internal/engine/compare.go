@@ -91,7 +91,7 @@ func textual(recorded, met *trace.Trace) bool {
 		if finding.AssertedAt(a.Message) != finding.AssertedAt(b.Message) {
 			return false
 		}
-	case trace.Test, trace.Panic, trace.Fatal, trace.WrongOutput:
+	case trace.Test, trace.Panic, trace.Fatal, trace.WrongOutput, trace.Exit:
 	default:
 		return false // heddle's own words, or the type of an exception
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,7 +22,7 @@ import (
 func judge(ctx context.Context, e *trace.Ending, expect int32, outputs *oracle.Oracle) error {
 	if e.Kind == trace.Clean && e.Status != expect {
 		e.Kind = trace.Exit
-		e.Message = fmt.Sprintf("exit status %d, expected %d", e.Status, expect)
+		e.Message = cmp.Or(e.Message, fmt.Sprintf("exit status %d, expected %d", e.Status, expect)) // or which expectation failed (cprog)
 	}
 	return outputs.Judge(ctx, e)
 }

@@ -91,7 +91,7 @@ func followed(ctx context.Context, t target.Target, v verdict, plan schedule.Pla
 }
 
 // unended decides, as a search does, whether an execution that has not ended is a hang or livelock: the schedule holds no access to
-// memory that is no scheduling point, and a loop may read nothing else. It returns what shows that, or else the execution as it is.
+// memory without a scheduling point, and a loop may read nothing else. It returns what shows that, or else the execution as it is.
 func unended(ctx context.Context, t target.Target, v verdict, plan schedule.Plan, o schedule.Outcome) (schedule.Outcome, error) {
 	c, err := continued(ctx, t, plan, &schedule.Outcome{Points: len(plan.Script) + 1})
 	if err != nil || c.kind != trace.Hang && c.kind != trace.Livelock {

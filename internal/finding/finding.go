@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/heddle-dev/heddle/internal/expectation"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -25,14 +26,15 @@ type Finding struct {
 	// evidence, not identity.
 	Threads []trace.ThreadID
 
-	exact    trace.Site // the failing instruction, possibly in a library
-	stack    bool       // a stack to look for Site in was recorded
-	identity string     // everything else that identifies the failure
-	base     string     // identity without its places
-	parts    []part     // the places that identify the failure
-	calls    []trace.Site
-	stuck    []trace.Waiter // the threads that Message says never return, and what it says then
-	tail     string
+	exact       trace.Site // the failing instruction, possibly in a library
+	stack       bool       // a stack to look for Site in was recorded
+	expectation bool       // of an exit: Site is where an expectation failed
+	identity    string     // everything else that identifies the failure
+	base        string     // identity without its places
+	parts       []part     // the places that identify the failure
+	calls       []trace.Site
+	stuck       []trace.Waiter // the threads that Message says never return, and what it says then
+	tail        string
 }
 
 // Of returns the finding of an execution with this outcome, or the zero Finding if it did not fail.
@@ -64,8 +66,17 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 		f.identity = e.Message
 		f.Message = "uncaught exception: " + f.Message
 	case trace.Exit:
-		f.identity = fmt.Sprint(e.Status)
-		f.Message = cmp.Or(f.Message, fmt.Sprintf("exit status %d", e.Status))
+		if f.Message == "" || plainExit.MatchString(f.Message) {
+			f.identity = fmt.Sprint(e.Status)
+			f.Message = cmp.Or(f.Message, fmt.Sprintf("exit status %d", e.Status))
+			break
+		}
+		// The status of a test framework is the same for all expectations, or counts those that failed.
+		f.expectation = true
+		f.identity = blank(f.Message)
+		if place, ok := expectation.Place(f.Message); ok {
+			f.identity = "expectation" + place // the text has the values that were met
+		}
 	case trace.WrongOutput:
 		f.identity = fmt.Sprint(e.Status)
 		f.Message = cmp.Or(f.Message, "the output is not the expected one")
@@ -108,8 +119,11 @@ func (f Finding) placed() bool {
 	case trace.Assertion, trace.Signal, trace.Misuse, trace.Test, trace.Panic, trace.Fatal:
 		return true
 	}
-	return false
+	return f.expectation
 }
+
+// plainExit matches the message of an exit of which only the status is known.
+var plainExit = regexp.MustCompile(`^exit status \d+, expected \d+$`)
 
 // Same reports whether two findings show the same bug. It is false if one of the executions did not
 // fail.

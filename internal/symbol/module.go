@@ -25,6 +25,9 @@ type module struct {
 	golang *goname.Table
 	// constants are the file's read-only data.
 	constants []elffile.Constants
+	// used are the literals in them that the code uses, once literalsRead.
+	used         []literal
+	literalsRead bool
 	// goTypesAt is the address at which Go's linker put the type descriptors.
 	goTypesAt uint64
 	err       error // why names are missing or poor, or nil

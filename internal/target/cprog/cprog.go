@@ -64,7 +64,8 @@ type Config struct {
 	// their numbers from there.
 	Modules []trace.Module
 
-	beside bool // other targets of the program run at the same time
+	beside     bool        // other targets of the program run at the same time
+	statements *statements // shared with them
 }
 
 // Target is a C or C++ program, stopped at main. It implements target.Target.
@@ -125,6 +126,9 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 	}
 	if len(cfg.Omit) > 0 && len(cfg.TryLock) > 0 {
 		return nil, badTry("calls cannot be omitted (--omit) while a lock is tried (--try-lock)")
+	}
+	if cfg.statements == nil {
+		cfg.statements = &statements{}
 	}
 	t := &Target{cfg: cfg}
 	t.loop = ipc.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Again: t.again}

@@ -113,8 +113,10 @@ func environment(c *Config) []string {
 }
 
 // Ended gives an exception's type its name in the source, and adds what would help.
-func (program) Ended(_ *ipc.Process, _ *schedule.Plan, e *trace.Ending) {
+func (p program) Ended(_ *ipc.Process, plan *schedule.Plan, e *trace.Ending) {
 	switch {
+	case e.Kind == trace.Clean && e.Status != plan.ExpectStatus:
+		p.unexpected(e)
 	case e.Kind == trace.Exception:
 		e.Message = typeName(e.Message)
 	case e.Kind == trace.Unsupported && e.Status != 0: // and the isolation in use is weaker

@@ -58,6 +58,7 @@ int hd_open_at(int dir, const char *user, int flags, unsigned mode, uint64_t pc)
   char kernels[HD_PATH];
   long fd = open_now(dir, hd_in_proc(kernels, path, use_of(flags)), flags, mode);
   if (fd < 0) return (int)hd_errno_result(hd_io_done(t, 0, -fd));
+  hd_proc_opened(fd);
   t->pend.obj = hd_kernel_object((int)fd);
   t->pend.aux = (uint64_t)fd;
   hd_io_done(t, 0, 0);
@@ -105,6 +106,7 @@ static void *stream(void *(*real)(const char *, const char *, void *), const cha
   FILE *r = chance ? random_stream(at, flags | (closes ? O_CLOEXEC : 0), how, f) : real(path, mode, f);
   int err = errno;
   if (!chance) hd_undo_opened(r ? AT_FDCWD : -1);
+  if (r) hd_proc_opened(r->_fileno);
   if (r) hd_kernel_object(r->_fileno); // numbers it now
   errno = err;
   return r;

@@ -12,6 +12,9 @@ enum hd_proc_use { HD_PROC_LOOK, HD_PROC_READ, HD_PROC_WRITE }; // to look up a 
 // Returns the kernel's path for a path in /proc that has the program's identifier of a process or thread, and
 // any other path as it is. out has room for HD_PATH bytes, as has path. Ends the execution if use cannot be undone.
 const char *hd_in_proc(char *out, const char *path, enum hd_proc_use use);
+// After hd_in_proc, when the file has been opened at fd: gives a file that says how the process is, in which the kernel counts what
+// differs between equal executions, the program's numbers.
+void hd_proc_opened(long fd);
 // Outside of an execution: the same in a child of the program, where the kernel does everything else.
 const char *hd_in_proc_of_child(char *out, const char *path);
 

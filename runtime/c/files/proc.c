@@ -1,5 +1,6 @@
 // proc.c: paths in /proc. The kernel knows processes there by its own identifiers, the program by heddle's
-// (threads/identifiers.c). What the files say about identifiers and the number of threads is the kernel's.
+// (threads/identifiers.c). What the files say about identifiers and the number of threads is the kernel's, except in
+// /proc/self/status and stat, where test frameworks look for a debugger.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -63,10 +64,16 @@ static const char *of_thread(char *out, const struct hd_thread *u, const char *r
   return hd_proc_path(out, "/proc/self/task/", (uint32_t)hd_sys(SYS_getpid, 0, 0, 0), rest);
 }
 
+// Whether the last path was that of a file of the state of the program, or of its parent, to read it.
+static enum { OTHER, STATUS, STAT } state;
+static bool parents;
+
 const char *hd_in_proc(char *out, const char *path, enum hd_proc_use use) {
   const char *s = path;
   uint32_t n;
   bool own = false;
+  state = OTHER;
+  parents = false;
   if (!component(&s, "/proc") || !*s || hd_strlen(path) > HD_PATH - 32) return path;
   while (*s == '/') s++;
   if (component(&s, "thread-self")) {
@@ -87,7 +94,11 @@ const char *hd_in_proc(char *out, const char *path, enum hd_proc_use use) {
     } else if (n >= HD_CHILD_BASE && n < HD_CHILD_BASE + 1024) {
       return nowhere;
     } else if (n == (uint32_t)hd_pid() - 1) {
-      hd_unsupported("the files in /proc of the program's parent");
+      if (use == HD_PROC_WRITE || !hd_streq(s, "/stat") && !hd_streq(s, "/status") && !hd_streq(s, "/comm") && !hd_streq(s, "/exe"))
+        hd_unsupported("the files in /proc of the program's parent");
+      if (use == HD_PROC_READ) state = hd_streq(s, "/status") ? STATUS : hd_streq(s, "/stat") ? STAT : OTHER;
+      parents = true;
+      return in_process(out, (uint32_t)hd_sys(SYS_getppid, 0, 0, 0), s);
     }
   }
   const char *rest = s;
@@ -98,10 +109,88 @@ const char *hd_in_proc(char *out, const char *path, enum hd_proc_use use) {
     if (number(&rest, &n)) path = of_thread(out, n - HD_TID_BASE < hd.nborn ? hd_thread_numbered(n - HD_TID_BASE) : NULL, rest);
     while (*rest == '/') rest++;
   }
+  if (own && use == HD_PROC_READ) state = hd_streq(rest, "status") ? STATUS : hd_streq(rest, "stat") ? STAT : OTHER;
   if (use != HD_PROC_WRITE || (own && leads_elsewhere(rest))) return path;
   if (!own || !write_is_isolated(rest)) hd_unsupported("writing to a file in /proc");
   hd_require_isolation(HD_ISOLATION_FORK, "writing to a file in /proc");
   return path;
+}
+
+// What the program sees in these files where the kernel's number is another one in each execution. Other numbers have the same width each time,
+// except sizes in stat, which get it by zeros before them.
+enum shown { KERNELS, OWN, PARENT, ALIVE, NONE, PADDED };
+
+static enum shown in_status(const char *line) {
+  static const struct { const char *name; enum shown as; } lines[] = {
+    { "Tgid:", OWN }, { "Pid:", OWN }, { "PPid:", PARENT }, { "NStgid:", OWN }, { "NSpid:", OWN }, { "NSpgid:", OWN }, { "NSsid:", PARENT },
+    { "Threads:", ALIVE }, { "SigQ:", NONE }, { "voluntary_ctxt_switches:", NONE }, { "nonvoluntary_ctxt_switches:", NONE },
+  };
+  for (uint32_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    const char *c = line, *name = lines[i].name;
+    while (*name && *c == *name) { c++; name++; }
+    if (!*name) return lines[i].as;
+  }
+  return parents && line[0] == 'F' && line[1] == 'D' ? NONE : KERNELS; // FDSize
+}
+
+static enum shown in_stat(uint32_t field) {
+  if (parents && field > 6) return NONE;
+  switch (field) {
+  case 1: case 5: return OWN;
+  case 4: case 6: return PARENT;
+  case 10 ... 17: case 22: case 39: case 42 ... 44: return NONE; // faults, times, the processor
+  case 20: return ALIVE;
+  case 23: case 24: return PADDED; // memory in use
+  }
+  return KERNELS;
+}
+
+// Writes a number in place of that at *from, and returns where it ends.
+static char *number_as(enum shown as, char *to, const char **from) {
+  const char *c = *from;
+  while (*c >= '0' && *c <= '9') c++;
+  if (as == KERNELS || as == PADDED) {
+    for (long zeros = as == PADDED ? 20 - (c - *from) : 0; zeros > 0; zeros--) *to++ = '0';
+    while (*from < c) *to++ = *(*from)++;
+    return to;
+  }
+  *from = c;
+  uint32_t own = (uint32_t)hd_pid() - parents;
+  hd_proc_path(to, "", as == OWN ? own : as == PARENT ? parents ? 1 : own - 1 : as == ALIVE ? parents ? 1 : hd.nlive : 0, "");
+  return to + hd_strlen(to);
+}
+
+void hd_proc_opened(long fd) {
+  static char kernels[8192], text[sizeof kernels + 512];
+  bool stat = state == STAT;
+  if (state == OTHER || fd < 0) return;
+  state = OTHER;
+  long n = 0, got;
+  while (n < (long)sizeof kernels - 1 && (got = hd_sys4(SYS_pread64, fd, kernels + n, sizeof kernels - 1 - (uint64_t)n, n)) > 0) n += got;
+  kernels[n] = 0;
+  const char *c = kernels;
+  char *to = text;
+  // The second field of stat is the name of the program, in parentheses; it may contain any of these.
+  const char *name = kernels;
+  for (const char *p = kernels; stat && *p; p++)
+    if (*p == ')') name = p;
+  uint32_t field = 1;
+  while (*c) {
+    bool first = c == kernels || (stat ? c > name && c[-1] == ' ' : c[-1] == '\n');
+    if (stat && first && c != kernels) field++;
+    enum shown as = first ? stat ? in_stat(field) : in_status(c) : KERNELS;
+    if (as != KERNELS && !stat) {
+      while (*c && *c != '\n' && !(*c >= '0' && *c <= '9')) *to++ = *c++;
+    }
+    if (as != KERNELS && *c >= '0' && *c <= '9') to = number_as(as, to, &c);
+    else *to++ = *c++;
+    if (stat && c == name) field = 2;
+  }
+  long memory = hd_sys(SYS_memfd_create, "state", 1 /* MFD_CLOEXEC */, 0);
+  if (memory < 0) return;
+  if (hd_sys4(SYS_pwrite64, memory, text, to - text, 0) == to - text)
+    hd_sys(SYS_dup3, memory, fd, hd_sys(SYS_fcntl, fd, F_GETFD, 0) & FD_CLOEXEC ? O_CLOEXEC : 0);
+  hd_sys(SYS_close, memory, 0, 0);
 }
 
 static bool begins_with_proc(const char *path) {

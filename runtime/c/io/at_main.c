@@ -157,7 +157,8 @@ static void put_back(uint64_t written) {
 static void report(struct hd_result *r) {
   uint64_t n = output_size();
   r->output = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-  if (hd.plan.flags & HD_PLAN_OUTPUT) output(n);
+  // An exit status that means failure is told apart by what the program wrote about it, whatever the plan's flags.
+  if (hd.plan.flags & HD_PLAN_OUTPUT || r->outcome == HD_OUT_CLEAN && r->status != hd.plan.expect_status) output(n);
   put_back(n);
 }
 

@@ -3,7 +3,7 @@
 // finding: progress
 // minimum: switches=3 preemptions=1
 // why: Main must have found the slot empty before the producer fills it, and wait after the signal: it is preempted
-//   between the two, the producer ends, and main waits. The progress thread, which has not begun, goes on for ever.
+//   between the two, the producer ends, and main waits. The progress thread, which has not begun, never ends.
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
