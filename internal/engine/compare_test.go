@@ -76,3 +76,18 @@ func TestTextVaries(t *testing.T) {
 		t.Error("a clean execution has nothing but its output to compare")
 	}
 }
+
+// TestUnknownStack: an event of which one execution does not know the stack is the same; two stacks that are known must be equal.
+func TestUnknownStack(t *testing.T) {
+	of := func(stack uint32) *trace.Trace {
+		return &trace.Trace{Events: []trace.Event{{Site: trace.MakeSite(0, 5), Stack: stack}}, Stacks: [][]trace.Site{nil, {trace.MakeSite(0, 9)}, {trace.MakeSite(0, 10)}}}
+	}
+	for _, x := range []struct {
+		a, b uint32
+		same bool
+	}{{1, 1, true}, {0, 1, true}, {1, 0, true}, {1, 2, false}} {
+		if d := same(of(x.a), of(x.b)); (d == nil) != x.same {
+			t.Errorf("stacks %d and %d: %v", x.a, x.b, d)
+		}
+	}
+}

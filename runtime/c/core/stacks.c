@@ -16,8 +16,8 @@
 #include "core/unwind.h"
 
 enum {
-  SENT = 1 << 12,  // stacks an execution can have
-  NODES = 1 << 14,
+  SENT = 1 << 16,  // stacks an execution can have; only what is used of the tables takes memory
+  NODES = 1 << 18,
   PROBES = 16,
   DEPTH = 48,      // innermost frames that are sent
   INNER = 32,      // calls of code without hooks, of one operation
