@@ -37,6 +37,8 @@ type progress struct {
 	names    *report.Running // places of executions that take long; nil: not shown
 	long     time.Duration   // how long the execution had run that was reported last
 	told     time.Duration   // how long it had run when the threads were where they were last said to be
+	raced    time.Duration   // when a race was confirmed that is kept back
+	said     bool            // and that it was
 }
 
 func (a *app) progress() *progress {
@@ -97,6 +99,7 @@ func (p *progress) find(s engine.Progress) {
 		p.running(s.Long)
 		return
 	}
+	p.race(&s)
 	line := fmt.Sprintf("%s: %s, %s/s, %s, %s, %.0f s",
 		s.Phase, wording.Count(s.Executions, "execution"), wording.Thousands(int(s.PerSecond)), wording.Count(s.Behaviours, "distinct behaviour"), wording.Count(s.Points, "memory point"), s.Elapsed.Seconds())
 	if s.Cost != nil {
@@ -106,6 +109,22 @@ func (p *progress) find(s engine.Progress) {
 		line = p.subject + ": " + line
 	}
 	p.line(line)
+}
+
+// race says that a race has been confirmed, once, if the search for what it leads to goes on for more than a second after it.
+func (p *progress) race(s *engine.Progress) {
+	switch {
+	case s.Race == nil || p.said || s.Phase != engine.Exploring:
+	case p.raced == 0:
+		p.raced = max(s.Elapsed, 1)
+	case s.Elapsed-p.raced > time.Second:
+		p.said = true
+		text := fmt.Sprintf("confirmed in execution %s: %s; the search goes on for what it leads to", wording.Thousands(s.Race.Execution), s.Race.Message)
+		if p.subject != "" {
+			text = p.subject + ": " + text
+		}
+		p.lines(text, nil)
+	}
 }
 
 func (p *progress) live(s engine.LiveProgress) {
@@ -163,7 +182,7 @@ func (p *progress) lines(head string, below []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.read {
-		fmt.Fprintf(p.w, "%s %s\n", head, strings.Join(below, "; "))
+		fmt.Fprintln(p.w, strings.TrimSuffix(head+" "+strings.Join(below, "; "), " "))
 		return
 	}
 	if p.terminal {

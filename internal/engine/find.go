@@ -207,7 +207,7 @@ func (s *search) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 	time.AfterFunc(100*time.Millisecond, func() { s.due.Store(true) })
 	p := Progress{
 		Phase: phase, Executions: s.report.Executions + more, Behaviours: s.behaviours.len(), Points: s.stage.Points,
-		Round: s.stage.Round, Elapsed: time.Since(s.began), Cost: cost,
+		Round: s.stage.Round, Elapsed: time.Since(s.began), Cost: cost, Race: s.held.finding,
 	}
 	if seconds := p.Elapsed.Seconds(); seconds > 0 {
 		p.PerSecond = float64(p.Executions) / seconds
