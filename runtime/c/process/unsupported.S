@@ -23,9 +23,6 @@
 	hooked	arch_prctl
 	hooked	modify_ldt
 // threads
-	hooked	flockfile
-	hooked	ftrylockfile
-	hooked	funlockfile
 	hooked	getcontext
 	hooked	setcontext
 	hooked	makecontext
