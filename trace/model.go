@@ -142,6 +142,8 @@ const (
 	ChannelTried = "tried lock"
 	// ChannelStream is the lock of a stdio stream over the descriptor.
 	ChannelStream = "stream"
+	// ChannelSignals is a descriptor from which pending signals are read.
+	ChannelSignals = "signalfd"
 	// ChannelNumber is a descriptor itself, whatever it refers to; see DescriptorObject.
 	ChannelNumber = "descriptor number"
 )
@@ -158,7 +160,7 @@ func DescriptorObject(fd int) Object {
 var channelKinds = [...]string{
 	abi.FdPipe: "pipe", abi.FdSocket: "socket", abi.FdEventfd: "eventfd", abi.FdTimerfd: "timerfd", abi.FdEpoll: "epoll set",
 	abi.FdFile: ChannelFile, abi.FdExternal: ChannelExternal, abi.FdLoader: "loader",
-	abi.FdTried: ChannelTried, abi.FdNumber: ChannelNumber, abi.FdStream: ChannelStream, abi.FdSignalfd: "signalfd",
+	abi.FdTried: ChannelTried, abi.FdNumber: ChannelNumber, abi.FdStream: ChannelStream, abi.FdSignalfd: ChannelSignals,
 }
 
 // Flags qualify an event; the values are part of the trace format.

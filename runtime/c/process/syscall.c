@@ -19,6 +19,7 @@
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/shm.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
@@ -77,6 +78,10 @@ static long mask(const long a[6], uint64_t pc) {
   if (err) return errno = err, -1;
   if (P(2)) hd_to_program(P(2), &old, SET);
   return 0;
+}
+static long signal_descriptor(const long a[6], int flags) {
+  if (a[2] != SET) return errno = EINVAL, -1;
+  return signalfd(I(0), P(1), flags);
 }
 static long pending(void *to) {
   sigset_t all;

@@ -34,7 +34,6 @@
 // signals and timers
 	hooked	sigstack
 	hooked	sigvec
-	hooked	signalfd
 // waits for other processes
 	hooked	mkfifo
 	hooked	flock

@@ -1,8 +1,6 @@
 // heddle: Two threads print with the stream locked if it was free; the one that found it locked unlocks it, too.
 // kind: misuse
 // finding: funlockfile of a stream
-// minimum: switches=1 preemptions=1
-// why: One thread must hold the stream while the other tries to lock it and then unlocks it: main is left in between.
 #define _GNU_SOURCE
 #include <assert.h>
 #include <pthread.h>
