@@ -19,7 +19,7 @@ const module = "github.com/heddle-dev/heddle"
 // package without a place and for a place without a package.
 var layers = [][]string{
 	{".", "internal/abi", "internal/docsite", "internal/expectation", "internal/filelock", "internal/report/perfetto/perfettopb", "internal/machine", "internal/regular", "internal/smt", "internal/usage", "internal/wording", "trace/tracepb", "internal/testing/need"},
-	{"trace", "internal/suppress"},
+	{"trace", "internal/suppress", "internal/systemcalls"},
 	{"schedule", "internal/ops", "internal/gotool"},
 	{"internal/symbol/cxxname"},
 	{"internal/symbol/elffile"},
@@ -44,7 +44,7 @@ var layers = [][]string{
 	{"internal/testing/bench", "internal/testing/handmade"},
 	{"internal/testing/controllerbench", "internal/testing/ctriggerbench", "internal/testing/endingsbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"},
 	{"internal/testing/contract", "internal/testing/goprograms", "internal/testing/smallprog"},
-	{"cmd/heddle", "internal/abi/gen", "internal/docsite/build", "internal/ops/gen", "internal/report/page/gen"}, // commands: no package can import them
+	{"cmd/heddle", "internal/abi/gen", "internal/docsite/build", "internal/ops/gen", "internal/report/page/gen", "internal/systemcalls/gen"}, // commands: no package can import them
 }
 
 // testSupport is the directory of packages that only tests may import.

@@ -140,6 +140,10 @@ const (
 	// ChannelTried is a lock of heddle's own; in place of the descriptor is the index in
 	// Header.TryLock of the first element that names it.
 	ChannelTried = "tried lock"
+	// ChannelStream is the lock of a stdio stream over the descriptor.
+	ChannelStream = "stream"
+	// ChannelSignals is a descriptor from which pending signals are read.
+	ChannelSignals = "signalfd"
 	// ChannelNumber is a descriptor itself, whatever it refers to; see DescriptorObject.
 	ChannelNumber = "descriptor number"
 )
@@ -156,7 +160,7 @@ func DescriptorObject(fd int) Object {
 var channelKinds = [...]string{
 	abi.FdPipe: "pipe", abi.FdSocket: "socket", abi.FdEventfd: "eventfd", abi.FdTimerfd: "timerfd", abi.FdEpoll: "epoll set",
 	abi.FdFile: ChannelFile, abi.FdExternal: ChannelExternal, abi.FdLoader: "loader",
-	abi.FdTried: ChannelTried, abi.FdNumber: ChannelNumber,
+	abi.FdTried: ChannelTried, abi.FdNumber: ChannelNumber, abi.FdStream: ChannelStream, abi.FdSignalfd: ChannelSignals,
 }
 
 // Flags qualify an event; the values are part of the trace format.

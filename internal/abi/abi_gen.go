@@ -211,6 +211,8 @@ const (
 	FdLoader   = 8
 	FdTried    = 9
 	FdNumber   = 10
+	FdStream   = 11
+	FdSignalfd = 12
 )
 
 // enum hd_loader_lock

@@ -77,6 +77,7 @@ var navigation = []Topic{
 		{"docs/algorithms.md", "Algorithms"},
 		{"docs/scheduler.md", "The scheduler contract"},
 		{"docs/abi.md", "Controller and runtime"},
+		{"docs/system-calls.md", "System calls"},
 		{"CONTRIBUTING.md", "Contributing"},
 	}},
 }

@@ -37,10 +37,10 @@ var met = [conditions]func(*State, trace.ThreadID, *trace.Event) bool{
 	UntilTime:    func(*State, trace.ThreadID, *trace.Event) bool { return false },
 	UntilInput: func(s *State, _ trace.ThreadID, ev *trace.Event) bool {
 		// An end of file and an error carry no data; they are available when the trace has
-		// them. No thread blocks on a file.
+		// them. No thread blocks on a file. Which signals a signalfd gives is not recorded.
 		o := s.Object(ev.Object)
 		kind, _, _ := ev.Object.Channel()
-		return ev.Value == 0 || o.count > 0 || o.closed || kind == "file"
+		return ev.Value == 0 || o.count > 0 || o.closed || kind == trace.ChannelFile || kind == trace.ChannelSignals
 	},
 }
 

@@ -305,6 +305,9 @@ func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
 		if kind == "loader" {
 			text = [...]string{abi.LoaderLock: "the loader's lock", abi.LoaderList: "the loader's list"}[obj&1]
 		}
+		if kind == trace.ChannelStream && fd <= 2 && obj&(1<<abi.FdShift-1) == 0 {
+			text = [...]string{"stdin", "stdout", "stderr"}[fd]
+		}
 		if kind == trace.ChannelNumber {
 			text = fmt.Sprintf("descriptor %d", fd)
 		}

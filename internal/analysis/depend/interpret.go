@@ -31,6 +31,7 @@ import (
 //	signal wait                                 Change of all signals there are
 //	signal send, delivery, mask, …; timers      the same, and Fence
 //	fd read, write                              Change of the channel, Observe of all descriptors (7)
+//	fd read from a signalfd                     the same, and Change of all signals there are
 //	fd open, close, poll, connect, …            Change of the channel and of all descriptors
 //	create, start, end, join                    Create, Begin, End, Join
 //	join that failed, end                       Observe, Change of the thread's life
@@ -171,6 +172,9 @@ func (in *Interpreter) Effects(ev *trace.Event, buf []Effect) []Effect {
 		table := Change
 		if action == ops.Receive || action == ops.Transmit {
 			table = Observe
+		}
+		if kind, _, _ := ev.Object.Channel(); kind == trace.ChannelSignals {
+			buf = append(buf, Effect{Change, Signal, signals, 1}) // which it takes from other waits
 		}
 		return append(buf, object(Change, at), Effect{table, Lock, descriptors, 1})
 	default:

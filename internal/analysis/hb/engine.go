@@ -58,6 +58,7 @@ type Engine struct {
 	told    map[trace.Object]*released // released by signals, by cancellations, and to descriptors
 	atomics locations
 	alive   int     // threads that have not ended
+	sigfds  bool    // signals may end a poll without a handler
 	lax     bool    // ForAccesses
 	must    bool    // Necessary
 	over    *thread // discard its clock after the latest event

@@ -8,6 +8,8 @@ import (
 // tell handles signals, timers, cancellations and descriptors. Traces record the predecessors of
 // their operations less exactly than those of locks.
 func (e *Engine) tell(t *thread, spec *ops.Spec, ev *trace.Event) {
+	signalfd := isSignalfd(ev.Object)
+	e.sigfds = e.sigfds || signalfd
 	switch spec.Does {
 	case ops.Send, ops.Expire:
 		if ev.Result == 0 {
@@ -33,6 +35,9 @@ func (e *Engine) tell(t *thread, spec *ops.Spec, ev *trace.Event) {
 			e.leave(t, releasedAt(e.told, allChannels))
 		}
 	case ops.Receive, ops.Accept:
+		if signalfd && ev.Result == 0 {
+			t.take(releasedAt(e.told, allSignals))
+		}
 		switch {
 		case ev.Result != 0:
 		case channel(ev.Object):
@@ -43,8 +48,16 @@ func (e *Engine) tell(t *thread, spec *ops.Spec, ev *trace.Event) {
 	case ops.Poll:
 		if ev.Result == 0 && ev.Value > 0 {
 			t.take(releasedAt(e.told, allChannels))
+			if e.sigfds {
+				t.take(releasedAt(e.told, allSignals))
+			}
 		}
 	}
+}
+
+func isSignalfd(o trace.Object) bool {
+	kind, _, _ := o.Channel()
+	return kind == trace.ChannelSignals
 }
 
 func releasedAt(m map[trace.Object]*released, o trace.Object) *released {

@@ -130,7 +130,7 @@ int main() {
 	}
 }
 
-// A system call made past libc does what the function does, or is refused by its number.
+// A system call made past libc does what the function does, or is refused by its name.
 func TestRawSystemCalls(t *testing.T) {
 	for _, c := range []ioCase{
 		{name: "descriptors", before: `long a[2]; int *f = (int *)a; assert(syscall(SYS_pipe2, f, O_NONBLOCK) == 0 && syscall(SYS_read, f[0], buf, 1) == -1 && errno == EAGAIN && syscall(SYS_write, f[1], "ab", 2) == 2 && syscall(SYS_dup2, f[0], 40) == 40 && syscall(SYS_close, f[0]) == 0 && read(40, buf, 9) == 2)`},
@@ -142,7 +142,14 @@ func TestRawSystemCalls(t *testing.T) {
 		{name: "identity", before: "assert(syscall(SYS_getpid) == getpid() && syscall(SYS_gettid) == gettid() && getpid() == gettid())", body: "assert(gettid() != getpid() && syscall(SYS_gettid) == gettid())"},
 		{name: "to the process itself", before: "signal(SIGUSR1, SIG_IGN); assert(syscall(SYS_kill, getpid(), SIGUSR1) == 0)"},
 		{name: "exit", before: "syscall(SYS_exit_group, 9)", status: 9, virtual: true},
-		{name: "one that nobody knows", before: "syscall(SYS_io_uring_setup, 1, NULL)", kind: trace.Unsupported, message: "system call number 425", virtual: true},
+		{name: "one that no kernel has", before: "assert(syscall(400) == -1 && errno == ENOSYS && syscall(-1) == -1 && errno == ENOSYS)"},
+		{name: "one of a newer kernel", before: "syscall(5000)", kind: trace.Unsupported, message: "system call number 5000, which this heddle does not know", virtual: true},
+		{name: "masks", before: "uint64_t set = 1 << (SIGUSR1 - 1), old = 5, none = 0; struct timespec no = {0}; assert(syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, &old, 8) == 0 && old == 0 && syscall(SYS_rt_sigprocmask, SIG_BLOCK, &none, &old, 8) == 0 && old == set && syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, NULL, 4) == -1 && errno == EINVAL); raise(SIGUSR1); assert(syscall(SYS_rt_sigpending, &old, 8) == 0 && old == set && syscall(SYS_rt_sigtimedwait, &set, NULL, &no, 8) == SIGUSR1 && syscall(SYS_rt_sigtimedwait, &set, NULL, &no, 8) == -1 && errno == EAGAIN)"},
+		{name: "waits that tell the time left", before: "pipe(p); struct timespec w = {0, 5000000}; struct pollfd x = {p[0], POLLIN, 0}; assert(syscall(SYS_ppoll, &x, 1, &w, NULL, 8) == 0 && w.tv_sec == 0 && w.tv_nsec == 0); w.tv_sec = 7; write(p[1], buf, 1); fd_set r; FD_ZERO(&r); FD_SET(p[0], &r); uint64_t set = 0; struct { void *set; long n; } m = {&set, 8}; assert(syscall(SYS_pselect6, p[0] + 1, &r, NULL, NULL, &w, &m) == 1 && FD_ISSET(p[0], &r) && w.tv_sec >= 6)"},
+		{name: "memory barriers", before: "long all = syscall(SYS_membarrier, 0, 0, 0); assert(all > 0 && all & 8); assert(syscall(SYS_membarrier, 8, 0, 0) == -1 && errno == EPERM && syscall(SYS_membarrier, 16, 0, 0) == 0 && syscall(SYS_membarrier, 8, 0, 0) == 0 && syscall(SYS_membarrier, 8, 2, 0) == -1 && errno == EINVAL && syscall(SYS_membarrier, 3, 0, 0) == -1 && errno == EINVAL)"},
+		{name: "the machine", before: "struct sysinfo a, b; struct timespec up; clock_gettime(CLOCK_BOOTTIME, &up); assert(sysinfo(&a) == 0 && syscall(SYS_sysinfo, &b) == 0 && a.totalram == b.totalram && a.freeram == a.totalram && a.uptime == up.tv_sec && a.loads[0] == 0 && a.procs == 1)", virtual: true},
+		{name: "pages in memory", before: "unsigned char in[2]; char *m = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); assert(syscall(SYS_mincore, m, 8192, in) == 0 && in[0] == 1 && in[1] == 1); munmap(m, 8192); assert(mincore(m, 8192, in) == -1 && errno == ENOMEM)", virtual: true},
+		{name: "a kernel without protection keys", before: "assert(pkey_alloc(0, 0) == -1 && errno == ENOSYS && pkey_free(1) == -1 && errno == ENOSYS)", virtual: true},
 		{name: "close of heddle's own", before: "for (int i = 5; i < 200; i++) assert(syscall(SYS_close, i) == -1 && errno == EBADF)", virtual: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

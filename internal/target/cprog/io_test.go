@@ -32,6 +32,7 @@ const ioFrame = `
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -39,6 +40,7 @@ const ioFrame = `
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/times.h>
@@ -170,7 +172,7 @@ func TestDescriptors(t *testing.T) {
 		{name: "sendfile errors", before: `assert(pipe(p) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, q) == 0); fd = open("/proc/self/exe", O_RDONLY); assert(sendfile(99, fd, NULL, 9) == -1 && errno == EBADF && sendfile(p[1], 99, NULL, 9) == -1 && errno == EBADF); off_t at = -1; assert(sendfile(p[1], fd, &at, 9) == -1 && errno == EINVAL); fcntl(q[0], F_SETFL, O_NONBLOCK); at = 0; long n = sendfile(q[0], fd, &at, 1 << 30); assert(n > 0 && at == n); while (n > 0) n = sendfile(q[0], fd, &at, 1); assert(n == 0 || errno == EAGAIN); close(p[0]); signal(SIGPIPE, SIG_IGN); at = 0; assert(sendfile(p[1], fd, &at, 9) == -1 && errno == EPIPE && at == 0)`},
 		{name: "sendfile from a pipe", before: `pipe(p); sendfile(p[1], p[0], NULL, 1)`, kind: trace.Unsupported, message: "sendfile from a pipe", virtual: true},
 		{name: "another machine", before: `struct sockaddr_in a = loop(9); a.sin_addr.s_addr = htonl(0x0a000001); int s = socket(AF_INET, SOCK_STREAM, 0); connect(s, (void *)&a, sizeof a)`, kind: trace.Unsupported, message: "not loopback", virtual: true},
-		{name: "inotify", before: `syscall(SYS_inotify_init1, 0)`, kind: trace.Unsupported, message: "system call number 294", virtual: true},
+		{name: "inotify", before: `syscall(SYS_inotify_init1, 0)`, kind: trace.Unsupported, message: "the system call inotify_init1 (inotify), made with syscall()", virtual: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -10,8 +10,9 @@
 #include "core/outcome.h"
 #include "core/rings.h"
 
-bool hd_late;
-pthread_mutex_t hd_loader_locks[2];
+bool hd_late, hd_renamed;
+pthread_mutex_t hd_loader_locks[2], hd_stream_locks[HD_STREAM_LOCKS];
+uint64_t hd_stream_lock_names[HD_STREAM_LOCKS];
 uint32_t hd_loading;
 static struct place {
   uint64_t lo, hi, base;
@@ -24,7 +25,7 @@ static uint64_t adds, subs; // the loader's counts of loads and unloads at the l
 void hd_late_reset(void) {
   nplaces = 0;
   adds = subs = 0;
-  hd_late = false;
+  hd_late = hd_renamed = false;
   hd_loading = 0;
   hd_texts_reset();
 }
@@ -40,6 +41,8 @@ static struct place *place_of(uint64_t address) {
 uint64_t hd_late_name(uint64_t address) {
   uint64_t lock = address - (uint64_t)hd_loader_locks;
   if (lock < sizeof hd_loader_locks) return HD_NAME_OF_LOCK(lock / sizeof *hd_loader_locks);
+  lock = address - (uint64_t)hd_stream_locks;
+  if (lock < sizeof hd_stream_locks) return hd_stream_lock_names[lock / sizeof *hd_stream_locks];
   const struct place *p = place_of(address);
   return p ? address - p->base + base_of(p->slot) : address;
 }
@@ -169,7 +172,7 @@ void hd_late_look(void) {
   bool changed = false;
   REAL(dl_iterate_phdr)(counts, &changed);
   if (!changed) return;
-  hd_late = true;
+  hd_late = hd_renamed = true;
   for (uint32_t i = 0; i < nplaces; i++) places[i].seen = places[i].gone;
   REAL(dl_iterate_phdr)(one, NULL);
   for (uint32_t i = 0; i < nplaces; i++)

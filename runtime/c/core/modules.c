@@ -160,6 +160,37 @@ void hd_modules_list(void) {
   base_texts = hd_ntexts;
 }
 
+// ---- references
+struct references { const char *const *functions; bool found; };
+
+static int refers(struct dl_phdr_info *info, size_t size, void *arg) {
+  (void)size;
+  struct references *r = arg;
+  const ElfW(Dyn) *d = NULL;
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) d = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+  uint64_t at[4] = { 0 }; // symbols, their names, both kinds of hash table
+  for (; d && d->d_tag != DT_NULL; d++) {
+    int i = d->d_tag == DT_SYMTAB ? 0 : d->d_tag == DT_STRTAB ? 1 : d->d_tag == DT_GNU_HASH ? 2 : d->d_tag == DT_HASH ? 3 : -1;
+    if (i >= 0) at[i] = d->d_un.d_ptr < info->dlpi_addr ? d->d_un.d_ptr + info->dlpi_addr : d->d_un.d_ptr; // the loader has not relocated the vDSO's
+  }
+  if (!at[0] || !at[1] || (!at[2] && !at[3])) return 0;
+  // GNU's table leaves out what is not defined, which comes first. The older one has all symbols.
+  uint32_t n = at[2] ? ((const uint32_t *)at[2])[1] : ((const uint32_t *)at[3])[1];
+  for (uint32_t i = 1; i < n; i++) {
+    const ElfW(Sym) *s = (const ElfW(Sym) *)at[0] + i;
+    if (s->st_shndx != SHN_UNDEF) continue;
+    for (const char *const *f = r->functions; *f; f++) r->found |= hd_streq(*f, (const char *)at[1] + s->st_name);
+  }
+  return r->found;
+}
+
+bool hd_program_refers(const char *const *functions) {
+  struct references r = { functions, false };
+  REAL(dl_iterate_phdr)(refers, &r);
+  return r.found;
+}
+
 // ---- searching the modules' code
 //
 bool hd_in_system(uint64_t pc) {

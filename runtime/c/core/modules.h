@@ -31,6 +31,8 @@ void hd_hooks_called(uint64_t pc);  // the module that pc lies in was compiled w
 // Reports whether a call at pc is made by a module with access hooks, or for one by a library of the
 // compiler's, whose own synchronisation the runtime knows.
 bool hd_calls_hooks(uint64_t pc);
+// Reports whether the program or one of its libraries refers to one of the functions, which NULL ends.
+bool hd_program_refers(const char *const *functions);
 // Reports whether the text of the program, or of a library that is not part of the system, contains
 // code that matches; match may read 3 bytes. Stores the module's path in *path unless path is NULL.
 bool hd_program_contains(bool (*match)(const uint8_t code[3]), const char **path);
@@ -51,9 +53,10 @@ void hd_texts_reset(void); // keeps only the modules loaded when main started
 
 // ---- late_modules.c: modules loaded and unloaded during an execution; a module's slot is its index in hd_shm->late
 extern HD_OWN bool hd_late;        // a module has been loaded or unloaded in this execution
+extern HD_OWN bool hd_renamed;     // hd_name changes some addresses in this execution
 extern HD_OWN uint32_t hd_loading; // number of threads inside the loader, for instance in a constructor or destructor
 uint64_t hd_late_name(uint64_t address);
-static inline uint64_t hd_name(uint64_t address) { return HD_LIKELY(!hd_late) ? address : hd_late_name(address); }
+static inline uint64_t hd_name(uint64_t address) { return HD_LIKELY(!hd_renamed) ? address : hd_late_name(address); }
 uint64_t hd_unnamed(uint64_t name); // the inverse of hd_name; 0: the module is not loaded
 bool hd_known(uint64_t address);    // address lies in a module that is or was loaded
 void hd_late_look(void);            // checks for modules that were loaded or unloaded
@@ -63,5 +66,9 @@ uintptr_t hd_late_start(uint64_t address);  // where the loaded module that cove
 const char *hd_late_gone(uint64_t address); // path of the unloaded module that covered address; NULL: none did
 // Model the loader's locks, indexed by enum hd_loader_lock; loader/loader.c acquires them.
 extern pthread_mutex_t hd_loader_locks[2];
+// Model the locks of stdio streams; io/stream_locks.c acquires them.
+enum { HD_STREAM_LOCKS = 256 };
+extern pthread_mutex_t hd_stream_locks[HD_STREAM_LOCKS];
+extern uint64_t hd_stream_lock_names[HD_STREAM_LOCKS];
 #define HD_NAME_OF_LOCK(which) (1ull << HD_FD_OBJECT_BIT | (uint64_t)HD_FD_LOADER << HD_FD_KIND_SHIFT | (which))
 #endif

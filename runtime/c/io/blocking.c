@@ -119,9 +119,15 @@ long hd_io_done(struct hd_thread *t, uint64_t value, long err) {
 
 void hd_io_only_point(uint16_t op, uint64_t pc) { hd_io_done(hd_io_point(op, pc, 0, -1, 0, NULL), 0, 0); }
 
+static const struct hd_thread *tested;
+const struct hd_thread *hd_io_tested(void) { return tested ? tested : hd.cur; }
+
 static bool ready(const struct hd_thread *u) {
   const struct hd_io_wait *w = u->wait.io;
-  return u->wait.timed_out || w->instant || w->ready(w) || (w->glance && !hd_signal_due(u));
+  tested = u;
+  bool now = u->wait.timed_out || w->instant || w->ready(w) || (w->glance && !hd_signal_due(u));
+  tested = NULL;
+  return now;
 }
 
 static struct hd_thread *waiter(uint32_t *at) {
@@ -222,7 +228,7 @@ static bool outside_acts(long ns) {
 
 // ---- for the scheduler
 static void describe(const struct hd_thread *u, hd_say *say) {
-  static const char *const kinds[] = { "file", "pipe", "socket", "eventfd", "timerfd", "epoll", "file", "descriptor" };
+  static const char *const kinds[] = { "file", "pipe", "socket", "eventfd", "timerfd", "epoll", "file", "descriptor", [HD_FD_SIGNALFD] = "signalfd" };
   const struct hd_io_wait *w = u->wait.io;
   const char *kind = w->file ? kinds[w->file->kind] : "descriptor";
   int fd = (int)u->pend.aux;

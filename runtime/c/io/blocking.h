@@ -29,6 +29,7 @@ long hd_io_done(struct hd_thread *t, uint64_t value, long err);
 // the operation end, then libc does it.
 void hd_io_only_point(uint16_t op, uint64_t pc);
 bool hd_others_sent(void);              // makes pending what other processes have sent; reports whether they have
+const struct hd_thread *hd_io_tested(void); // the thread whose wait is being tested, or the running one
 void hd_io_rearm(void);                 // a timerfd was set: deadlines of waiters have moved
 extern const struct hd_registration hd_io;
 static inline struct hd_file *hd_io_target(const struct hd_io_wait *w) { return w->entered ? w->file : hd_file_of(w->fd); }
@@ -45,6 +46,13 @@ uint64_t hd_file_expires(struct hd_file *f); // virtual time at which time alone
 short hd_epoll_mask(struct hd_file *f);
 void hd_epoll_forget(struct hd_file *f, int fd); // f was closed; f NULL: the kernel's fd was
 uint64_t hd_epoll_expires(struct hd_file *f);
+
+// ---- signalfd.c; whose signals: those of hd_io_tested()
+bool hd_signalfd_ready(const struct hd_file *f);
+uint64_t hd_signalfd_edges(const struct hd_file *f);    // how often a signal of its mask has been sent
+struct hd_msg;
+long hd_signalfd_read(struct hd_file *f, struct hd_msg *m); // bytes, or -errno
+bool hd_signalfd_any(void);                             // one has been opened
 
 // ---- timerfd.c
 uint64_t hd_timerfd_count(const struct hd_file *f); // expirations not read yet

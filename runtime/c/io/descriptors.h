@@ -73,7 +73,7 @@ struct hd_file {                  // an open file description
   struct hd_stream *in, *out;
   uint64_t in_seq, out_seq;       // how often data arrived, and how often space became free
   uint64_t end_seq;               // how often an end of file or an error arrived
-  uint64_t count;                 // eventfd
+  uint64_t count;                 // eventfd; signalfd: its mask
   uint64_t expires, interval;     // timerfd: virtual ns; expires 0: disarmed
   int clock;                      // timerfd
   struct hd_sock *sock;
@@ -104,7 +104,7 @@ const char *hd_fd_path(char *out, int fd);     // its name below /proc
 const char *hd_proc_path(char *out, const char *before, uint32_t number, const char *after); // out has room for all three
 long hd_close(int fd, uint64_t pc);            // descriptor_calls.c: close
 void hd_pipes_inherited(void);                 // pipe.c: a child process is about to be started
-extern const struct hd_registration hd_descriptors;
+extern const struct hd_registration hd_descriptors, hd_signalfds;
 
 static inline uint32_t hd_room(const struct hd_stream *s) { return s->cap - s->len; }
 static inline void hd_became_readable(struct hd_file *f) { if (f) f->in_seq++; }

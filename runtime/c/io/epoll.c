@@ -19,8 +19,11 @@
 // The events for which the arrival of data, and of space, is an edge.
 enum { IN = EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDBAND, OUT = EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND };
 
-// The first expiration of a timer since it was read is an edge.
-static uint64_t in_seq(const struct hd_file *f) { return f->in_seq + (f->kind == HD_FD_TIMERFD && hd_timerfd_count(f)); }
+// The first expiration of a timer since it was read is an edge, and so is each signal.
+static uint64_t in_seq(const struct hd_file *f) {
+  if (f->kind == HD_FD_SIGNALFD) return f->in_seq + hd_signalfd_edges(f);
+  return f->in_seq + (f->kind == HD_FD_TIMERFD && hd_timerfd_count(f));
+}
 
 static uint32_t told(const struct hd_watch *w) {
   if (!(w->events & ~(uint32_t)(EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE | EPOLLWAKEUP))) return 0; // one shot, fired

@@ -75,7 +75,7 @@ void hd_pipes_inherited(void) {
     struct hd_file *f = hd_file_of(fd);
     if (!f) continue;
     if (f->kind == HD_FD_PIPE) pipes = true;
-    else if (!(hd_sys(SYS_fcntl, fd, F_GETFD, 0) & FD_CLOEXEC)) hd_unsupported("a child process that inherits a socket, eventfd, timerfd or epoll set (without FD_CLOEXEC)");
+    else if (!(hd_sys(SYS_fcntl, fd, F_GETFD, 0) & FD_CLOEXEC)) hd_unsupported("a child process that inherits a socket, eventfd, timerfd, signalfd or epoll set (without FD_CLOEXEC)");
   }
   if (!pipes) return;
   for (uint32_t i = 0; i < hd.nthreads; i++) {

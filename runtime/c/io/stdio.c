@@ -75,6 +75,12 @@ static struct channel *find(const FILE *f) {
 
 bool hd_stdio_modelled(const void *f) { return find(f) != NULL; }
 
+void *hd_stdio_lock(const void *f, uint64_t pc) {
+  if (hd_stdio_moved) hd_stdio_settle(pc);
+  struct channel *c = nchannels ? find(f) : NULL;
+  return c ? &c->memory->lock : NULL;
+}
+
 // ---- libc's callbacks for its buffers
 //
 // They are not cancellation points, since stdio has none here.
@@ -168,28 +174,34 @@ void hd_stdio_settle(uint64_t pc) {
 }
 
 // ---- calls
-static struct channel *enter(FILE **f, enum hd_share how, uint64_t pc) {
-  if (!hd_active()) return NULL;
+struct use {
+  struct channel *c; // NULL: a stream of libc's
+  void *lock;        // that the call holds, or NULL
+  uint64_t pc;
+};
+static struct use enter(FILE **f, enum hd_share how, uint64_t pc) {
+  struct use u = { .pc = pc };
+  if (!hd_active()) return u;
   if (how == HD_CHANGES) hd.effects++;
   if (hd_stdio_moved) hd_stdio_settle(pc);
-  struct channel *c = nchannels ? find(*f) : NULL;
-  if (!c) {
-    if (hd_beside_others() && *f) hd_stream_used(*f, how, pc);
-    return NULL;
+  u.c = nchannels ? find(*f) : NULL;
+  u.lock = u.c ? &u.c->memory->lock : hd_stream_lock(*f);
+  if (u.lock) hd_mutex_lock(u.lock, pc, HD_OP_MUTEX_LOCK, NULL);
+  if (u.c) {
+    u.c->pc = pc;
+    *f = u.c->f;
+  } else if (hd_beside_others() && *f) {
+    hd_stream_used(*f, how, pc);
   }
-  hd_mutex_lock(&c->memory->lock, pc, HD_OP_MUTEX_LOCK, NULL);
-  c->pc = pc;
-  *f = c->f;
-  return c;
+  return u;
 }
-static void leave(struct channel **held) {
-  struct channel *c = *held;
-  if (HD_LIKELY(!c) || !hd_active() || !c->f) return;
+static void leave(struct use *u) {
+  if (HD_LIKELY(!u->lock) || !hd_active() || (u->c && !u->c->f)) return;
   int err = errno;
-  hd_mutex_unlock(&c->memory->lock, c->pc);
+  hd_mutex_unlock(u->lock, u->pc);
   errno = err;
 }
-#define ENTER(f, how) struct channel *held __attribute__((cleanup(leave), unused)) = enter(&(f), how, HD_RA)
+#define ENTER(f, how) struct use held __attribute__((cleanup(leave), unused)) = enter(&(f), how, HD_RA)
 #define WITH(f) ENTER(f, HD_CHANGES)
 #define PRINTS_TO(f) ENTER(f, HD_ADDS)
 #define ASKS(f) ENTER(f, HD_LOOKS_AT)
@@ -198,9 +210,10 @@ static void flush_all(uint64_t pc) {
   for (uint32_t i = 0; i < nchannels; i++) {
     FILE *f = channels[i].f;
     if (!f) continue;
-    struct channel *held __attribute__((cleanup(leave), unused)) = enter(&f, HD_ADDS, pc);
+    struct use held __attribute__((cleanup(leave), unused)) = enter(&f, HD_ADDS, pc);
     REAL(fflush)(f);
   }
+  hd_stream_locks_pass(pc);
 }
 void hd_stdio_flush(uint64_t pc) {
   if (hd_stdio_moved) hd_stdio_settle(pc);
@@ -215,8 +228,12 @@ HD_EXPORT int fflush(FILE *f) {
 
 bool hd_stdio_close(void *stream, uint64_t pc, int *result) {
   FILE *f = stream;
-  struct channel *c = enter(&f, HD_ADDS, pc);
-  if (!c) return false;
+  struct channel *c = nchannels ? find(f) : NULL;
+  if (!c) {
+    hd_stream_closes(f, pc);
+    return false;
+  }
+  enter(&f, HD_ADDS, pc);
   int flushed = REAL(fflush)(c->f), err = errno;
   hd_mutex_unlock(&c->memory->lock, pc);
   if (c->plain) *standard(c->fd) = c->plain;
@@ -299,7 +316,7 @@ HD_EXPORT int puts(const char *s) {
   FILE *f = stdout;
   PRINTS_TO(f);
   READS(hd_text_seen(s, HD_RA));
-  if (!held) return REAL(puts)(s);
+  if (!held.c) return REAL(puts)(s);
   return REAL(fputs)(s, f) < 0 || REAL(fputc)('\n', f) < 0 ? EOF : 1;
 }
 HD_EXPORT void perror(const char *s) { FILE *f = stderr; PRINTS_TO(f); REAL(perror)(s); }

@@ -14,5 +14,11 @@ bool hd_stdio_close(void *f, uint64_t pc, int *result); // fclose; false: it is 
 // child print n bytes, or end.
 void *hd_stdio_child(int fd, const char *mode, int child, void (*wait)(int child, int fd, uint64_t n), uint64_t pc);
 int hd_stdio_child_of(const void *f);   // popen's child, or 0
-extern const struct hd_registration hd_stdio;
+void *hd_stdio_lock(const void *f, uint64_t pc); // its mutex if its writes call the runtime, or NULL
+
+// ---- stream_locks.c: of streams of libc's
+void *hd_stream_lock(const void *f);    // a mutex; NULL: the program locks no streams, or not this one
+void hd_stream_closes(const void *f, uint64_t pc);
+void hd_stream_locks_pass(uint64_t pc); // acquires and releases each, as a call on all streams does
+extern const struct hd_registration hd_stdio, hd_streams_locked;
 #endif

@@ -5,9 +5,11 @@
 #include <limits.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include "core/outcome.h"
 #include "core/registration.h"
 #include "core/run.h"
+#include "core/sched.h"
 #include "core/virtual_time.h"
 #include "signals/signals.h"
 #include "io/blocking.h"
@@ -47,6 +49,7 @@ static bool ready(const struct hd_io_wait *w) {
   case HD_FD_SOCKET: return reads_nothing(w->arg, w->write) || hd_sock_ready(f, w->write, w->size);
   case HD_FD_EVENTFD: return w->size < 8 || (w->write && w->size > 8) || (w->write ? event_room(f, w->arg) : f->count != 0);
   case HD_FD_TIMERFD: return w->write || w->size < 8 || hd_timerfd_count(f) != 0;
+  case HD_FD_SIGNALFD: return w->write || w->size < sizeof(struct signalfd_siginfo) || hd_signalfd_ready(f);
   }
   return true;
 }
@@ -125,6 +128,7 @@ static long attempt(int fd, struct hd_file *f, bool write, struct hd_msg *m, uin
   case HD_FD_SOCKET: return reads_nothing(m, write) ? 0 : hd_sock_transfer(f, write, m);
   case HD_FD_EVENTFD: return event_io(f, write, m, value);
   case HD_FD_TIMERFD: return timer_io(f, write, m, value);
+  case HD_FD_SIGNALFD: return write ? -EINVAL : hd_signalfd_read(f, m);
   }
   return -EINVAL;
 }
@@ -174,6 +178,7 @@ static long transfer(int fd, bool write, struct hd_msg *m, uint64_t pc) {
     bool more = waits && f && (f->kind == HD_FD_PIPE || (f->sock && f->sock->type == SOCK_STREAM)) &&
                 n > 0 && m->done < m->size && (write || m->flags & MSG_WAITALL);
     hd_io_done(t, value == ~0ull ? (uint64_t)n : value, 0);
+    if (f && f->kind == HD_FD_SIGNALFD) hd_update_all(); // other threads may have waited for the signal
     if (more) continue;
     if (f && f->sock && m->done && f->sock->type == SOCK_STREAM) n = (long)m->done;
     else if (write && f && f->kind == HD_FD_PIPE) n = (long)m->done;

@@ -72,7 +72,7 @@ static bool taken(int which) {
   return !hd_mutex_free(m) && !hd_mutex_held(m, hd.cur);
 }
 static void lock(int which, uint64_t pc) {
-  hd_late = true; // the lock has a name
+  hd_late = hd_renamed = true; // the lock has a name
   hd_mutex_lock(&hd_loader_locks[which], pc, HD_OP_MUTEX_LOCK, NULL);
 }
 static void unlock(int which, uint64_t pc) { hd_mutex_unlock(&hd_loader_locks[which], pc); }

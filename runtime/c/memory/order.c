@@ -41,12 +41,14 @@ static uint32_t norders, orders_room, alive;
 static uint64_t *ended;          // last epochs of chains that other threads may continue
 static uint32_t nended, ended_room, next_ended, nchains;
 static struct hd_clock known;
+static bool signalfds;           // signals may end a poll without a handler
 
 void hd_order_begin(void) {
   known = (struct hd_clock){ 0 };
   objects = NULL;
   orders = NULL;
   ended = NULL;
+  signalfds = false;
   nobjects = room = norders = orders_room = alive = nended = ended_room = next_ended = nchains = 0;
 }
 
@@ -455,6 +457,7 @@ static bool channel(uint64_t object, uint32_t *kind) {
 static void tell(struct hd_order *o, const struct hd_meaning *m, const struct hd_pending *p, uint64_t value, int32_t result, uint32_t flags) {
   uint32_t kind;
   bool leads = channel(p->obj, &kind), apart = leads && kind != HD_FD_FILE && kind != HD_FD_EXTERNAL;
+  signalfds |= leads && kind == HD_FD_SIGNALFD;
   switch (m->does) {
   case HD_DOES_SEND: case HD_DOES_EXPIRE:
     if (!result) leave(o, object_at(ALL, ALL_SIGNALS));
@@ -477,11 +480,14 @@ static void tell(struct hd_order *o, const struct hd_meaning *m, const struct hd
     break;
   case HD_DOES_RECEIVE: case HD_DOES_ACCEPT:
     if (result) break;
+    if (leads && kind == HD_FD_SIGNALFD) take(o, object_at(ALL, ALL_SIGNALS));
     if (apart) take(o, object_at(TOLD, p->obj));
     else if (leads && kind == HD_FD_EXTERNAL) take(o, object_at(ALL, ALL_CHANNELS));
     break;
   case HD_DOES_POLL:
-    if (!result && value) take(o, object_at(ALL, ALL_CHANNELS));
+    if (result || !value) break;
+    take(o, object_at(ALL, ALL_CHANNELS));
+    if (signalfds) take(o, object_at(ALL, ALL_SIGNALS));
   }
 }
 

@@ -36,6 +36,7 @@
 #include "time/time.h"
 #include "sync/sync.h"
 #include "io/descriptors.h"
+#include "io/blocking.h"
 #include "io/stdio.h"
 #include "process/child.h"
 #include "process/process.h"
@@ -458,6 +459,7 @@ static bool receptive(bool waits) {
     if (u->ended || u->fires) continue;
     if (!waits && handled) return true;
     if (u->pend.op == HD_OP_SIGNAL_WAIT || u->pend.op == HD_OP_SIGNAL_RESUME) return true;
+    if (hd_signalfd_any() && (u->pend.op == HD_OP_FD_READ || u->pend.op == HD_OP_FD_POLL)) return true;
     if (handled && (u->wait.intr != HD_INTR_NEVER || u->pend.op == HD_OP_SLEEP || u->pend.op == HD_OP_SEM_WAIT)) return true;
   }
   return false;

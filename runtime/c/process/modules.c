@@ -36,8 +36,8 @@ const struct hd_registration *const hd_all_modules[] = {
   &hd_tried_locks, &hd_mutexes, &hd_conds, &hd_rwlocks, &hd_barriers, &hd_spinlocks, &hd_semaphores, &hd_named_semaphores, &hd_onces, &hd_futexes,
   &hd_libraries, &hd_openmp_locks, &hd_libomp, &hd_glib, &hd_tbb,
   // descriptors and files
-  &hd_descriptors, &hd_socket_addresses, &hd_directories, &hd_stdio, &hd_io,
+  &hd_descriptors, &hd_socket_addresses, &hd_directories, &hd_stdio, &hd_streams_locked, &hd_signalfds, &hd_io,
   // other processes, libraries
-  &hd_instructions, &hd_children, &hd_shared_memory, &hd_loader,
+  &hd_instructions, &hd_membarriers, &hd_children, &hd_shared_memory, &hd_loader,
   NULL,
 };

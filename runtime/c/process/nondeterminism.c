@@ -9,8 +9,12 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <time.h>
 #include <unistd.h>
 #include "core/libc.h"
+#include "core/program_memory.h"
 #include "core/run.h"
 #include "io/random.h"
 #include "process/process.h"
@@ -55,10 +59,45 @@ HD_EXPORT int getcpu(unsigned *cpu, unsigned *node) {
 }
 HD_EXPORT long sysconf(int name) {
   if (hd_machine_is_modelled() && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF)) return hd_processors;
+  if (hd_machine_is_modelled() && name == _SC_AVPHYS_PAGES) name = _SC_PHYS_PAGES;
   return REAL(sysconf)(name);
 }
 HD_INTERPOSE_WHILE(hd_machine_is_modelled(), int, get_nprocs, (void), ()) { return hd_processors; }
 HD_INTERPOSE_WHILE(hd_machine_is_modelled(), int, get_nprocs_conf, (void), ()) { return hd_processors; }
+
+// A machine that does nothing else.
+HD_INTERPOSE_MODELLED(int, sysinfo, (struct sysinfo *to), (to)) {
+  struct sysinfo now;
+  if (hd_active()) hd.cur->pend.pc = HD_RA;
+  long r = hd_sys(SYS_sysinfo, &now, 0, 0);
+  if (r < 0) return (int)hd_errno_result(r);
+  struct timespec t = { 0 };
+  clock_gettime(CLOCK_BOOTTIME, &t);
+  struct sysinfo told = { .uptime = t.tv_sec, .totalram = now.totalram, .freeram = now.totalram, .totalswap = now.totalswap, .freeswap = now.totalswap, .procs = 1, .totalhigh = now.totalhigh, .freehigh = now.totalhigh, .mem_unit = now.mem_unit };
+  hd_to_program(to, &told, sizeof told);
+  return 0;
+}
+HD_INTERPOSE_MODELLED(long, get_avphys_pages, (void), ()) { return get_phys_pages(); }
+
+// Whether the kernel holds a page in memory differs from execution to execution; whether it is mapped does not.
+HD_INTERPOSE(int, mincore, (void *at, size_t n, unsigned char *resident), (at, n, resident)) {
+  enum { PAGE = 4096, PART = 1024 };
+  unsigned char yes[PART];
+  hd.cur->pend.pc = HD_RA;
+  long r = hd_sys(SYS_mincore, at, n, resident);
+  if (r < 0) return (int)hd_errno_result(r);
+  hd_fill(yes, 1, sizeof yes);
+  for (uint64_t pages = (n + PAGE - 1) / PAGE, i = 0; i < pages; i += PART)
+    hd_to_program(resident + i, yes, pages - i < PART ? pages - i : PART);
+  return 0;
+}
+
+// Their state is a register of the kernel thread, which carries other threads of the program.
+static int absent(void) { return errno = ENOSYS, -1; }
+HD_INTERPOSE(int, pkey_alloc, (unsigned flags, unsigned rights), (flags, rights)) { return absent(); }
+HD_INTERPOSE(int, pkey_free, (int key), (key)) { return absent(); }
+extern int mprotect(void *, size_t, int);
+HD_INTERPOSE(int, pkey_mprotect, (void *at, size_t n, int how, int key), (at, n, how, key)) { return key == -1 ? mprotect(at, n, how) : absent(); }
 
 // ---- names of temporary files
 static bool suffix(char *name, int tail, char **xs) {

@@ -18,6 +18,10 @@ void hd_nondeterminism_init(void);
 long hd_system_call(long n, const long arguments[6], uint64_t pc, bool instruction);
 extern const struct hd_registration hd_instructions;
 
+// ---- membarrier.c
+long hd_membarrier(int command, unsigned flags); // like syscall(SYS_membarrier, …)
+extern const struct hd_registration hd_membarriers;
+
 // ---- prctl.c
 int hd_prctl(int option, const unsigned long arguments[4], uint64_t pc); // like libc's prctl
 

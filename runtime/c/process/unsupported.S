@@ -16,13 +16,13 @@
 	hooked	fexecve
 	hooked	daemon
 	hooked	forkpty
+	hooked	execveat
 	hooked	ptrace
-	hooked	sched_setattr
-	hooked	sched_getattr
+	hooked	unshare
+	hooked	setns
+	hooked	arch_prctl
+	hooked	modify_ldt
 // threads
-	hooked	flockfile
-	hooked	ftrylockfile
-	hooked	funlockfile
 	hooked	getcontext
 	hooked	setcontext
 	hooked	makecontext
@@ -34,7 +34,6 @@
 // signals and timers
 	hooked	sigstack
 	hooked	sigvec
-	hooked	signalfd
 // waits for other processes
 	hooked	mkfifo
 	hooked	flock
@@ -42,15 +41,26 @@
 	hooked	lockf64
 	hooked	msgrcv
 	hooked	msgget
+	hooked	msgctl
+	hooked	semctl
 	hooked	mq_open
+	hooked	mq_unlink
 	hooked	__mq_open_2
+	hooked	mq_timedsend
+	hooked	mq_timedreceive
+	hooked	mq_send
+	hooked	mq_receive
+	hooked	mq_notify
 	hooked	semget
 	hooked	semop
 	hooked	semtimedop
 	hooked	msgsnd
 	hooked	inotify_init
 	hooked	inotify_init1
+	hooked	inotify_add_watch
+	hooked	inotify_rm_watch
 	hooked	fanotify_init
+	hooked	fanotify_mark
 	hooked	sendmmsg
 	hooked	recvmmsg
 	hooked	__sendmmsg
@@ -71,16 +81,49 @@
 	hooked	fsetxattr
 	hooked	lsetxattr
 	hooked	removexattr
+	hooked	lremovexattr
+	hooked	fremovexattr
+	hooked	open_by_handle_at
 	hooked	chroot
+	hooked	pivot_root
 	hooked	mount
+	hooked	umount
 	hooked	umount2
+	hooked	open_tree
+	hooked	move_mount
+	hooked	fsopen
+	hooked	fsconfig
+	hooked	fsmount
+	hooked	fspick
+	hooked	mount_setattr
 	hooked	readdir_r
 	hooked	readdir64_r
 	hooked	tmpnam
 	hooked	tempnam
 	hooked	tmpnam_r
+// the machine and its clock
+	hooked	acct
+	hooked	swapon
+	hooked	swapoff
+	hooked	reboot
+	hooked	sethostname
+	hooked	setdomainname
+	hooked	iopl
+	hooked	ioperm
+	hooked	init_module
+	hooked	delete_module
+	hooked	quotactl
+	hooked	vhangup
+	hooked	klogctl
 	hooked	clock_settime
 	hooked	settimeofday
+	hooked	adjtime
+	hooked	adjtimex
+	hooked	clock_adjtime
+	hooked	ntp_adjtime
+	hooked	ntp_gettime
+	hooked	ntp_gettimex
+// asynchronous input and output
 	hooked	io_setup
 	hooked	aio_read
 	hooked	aio_write
@@ -97,4 +140,6 @@
 	isolated	sbrk
 	isolated	mremap
 	isolated	mprotect
+	isolated	personality
+	hooked	remap_file_pages
 	hooked	userfaultfd

@@ -30,6 +30,7 @@ static struct sigaction actions_at_main[NSIG]; // set before main
 static uint64_t mask_at_main;
 static bool handlers_at_main;
 static bool changed; // actions are not those at main
+uint64_t hd_signals_sent[NSIG];
 static struct hd_signal queue[QUEUE]; // pending, in the order they were sent; hd.npending of them
 
 static uint64_t restarting(void) {
@@ -47,6 +48,7 @@ static void begin(void) {
   changed = false;
   hd.process_pending = 0;
   hd.npending = hd.nsuspended = 0;
+  hd_fill(hd_signals_sent, 0, sizeof hd_signals_sent);
   hd.handlers = handlers_at_main;
 }
 
@@ -303,6 +305,7 @@ static void put(const struct hd_signal *s) {
   if (s->sig < REALTIME && *bits & hd_bit(s->sig)) return; // standard signals do not queue
   if (!room_for_one()) return;
   *bits |= hd_bit(s->sig);
+  hd_signals_sent[s->sig]++;
   queue[hd.npending++] = *s;
 }
 

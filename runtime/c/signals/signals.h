@@ -32,6 +32,7 @@ bool hd_signal_ignored(int sig);                  // by the program
 bool hd_signal_handled(int sig);                  // by a handler of its own
 void hd_signal_generate(const struct hd_signal *s, uint64_t pc); // pending, dropped, or the end of the execution
 int hd_signal_send(struct hd_thread *target, int sig, int code, union sigval value, uint64_t pc); // NULL: to the process; 0, ESRCH or EAGAIN
+extern uint64_t hd_signals_sent[NSIG];            // how often each has become pending in this execution
 bool hd_signal_pending_of(const struct hd_timer *tm);            // one of its signals
 // The next of the signals in set that are pending for t; false: none is.
 bool hd_signal_take(struct hd_thread *t, uint64_t set, struct hd_signal *out);

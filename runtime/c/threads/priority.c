@@ -212,6 +212,18 @@ long hd_sched_setattr(int pid, void *from, uint32_t flags, uint64_t pc) {
   return set_nice(n.thread, nice, pc) ? -EPERM : 0;
 }
 
+// Newer headers of glibc declare them, with a struct of theirs.
+HD_EXPORT int hd_libc_sched_getattr(int, void *, unsigned, unsigned) __asm__("sched_getattr");
+HD_EXPORT int hd_libc_sched_setattr(int, void *, unsigned) __asm__("sched_setattr");
+int hd_libc_sched_getattr(int pid, void *to, unsigned size, unsigned flags) {
+  if (!hd_active()) return (int)hd_errno_result(hd_sys4(SYS_sched_getattr, hd_identity_kernels(pid), to, size, flags));
+  return (int)hd_errno_result(hd_sched_getattr(pid, to, size, flags, HD_RA));
+}
+int hd_libc_sched_setattr(int pid, void *from, unsigned flags) {
+  if (!hd_active()) return (int)hd_errno_result(hd_sys(SYS_sched_setattr, hd_identity_kernels(pid), from, flags));
+  return (int)hd_errno_result(hd_sched_setattr(pid, from, flags, HD_RA));
+}
+
 static HD_PROGACCESS int interval(int policy, struct timespec *t) {
   enum { RR = 100000000, FAIR = 4000000 }; // ns; Linux's defaults
   policy &= ~SCHED_RESET_ON_FORK;

@@ -213,6 +213,8 @@ const (
 	hdFdLoader   = 8
 	hdFdTried    = 9
 	hdFdNumber   = 10
+	hdFdStream   = 11
+	hdFdSignalfd = 12
 )
 
 // enum hd_loader_lock
