@@ -37,7 +37,7 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 				return accesses, conditions
 			}
 		case ops.Communicate:
-			if ev.Object == lock && ev.Flags&trace.FlagNoDecision == 0 {
+			if ev.Object == lock && s.Done(ev) && ev.Flags&trace.FlagNoDecision == 0 {
 				return accesses, conditions
 			}
 		}
@@ -145,7 +145,7 @@ func (x *Execution) token(o *Order) bool {
 		taken := false
 		for i := range t.Events {
 			ev := &t.Events[i]
-			if ev.Thread != second.Thread || ev.Object != second.Object {
+			if ev.Thread != second.Thread || ev.Object != second.Object || !ops.Of(ev.Op).Done(ev) {
 				continue
 			}
 			if taken && ev.Op == back {

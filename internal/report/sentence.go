@@ -234,7 +234,15 @@ func verb(ev *trace.Event) string {
 	if ev.Op == trace.OpResume {
 		return "return from " + trace.Op(ev.Value).String()
 	}
+	if tookDefault(ev) {
+		return "default (" + ev.Op.String() + " would wait)"
+	}
 	return ev.Op.String()
+}
+
+// tookDefault reports whether an event is a send or receive that its select did not make, since it would have had to wait.
+func tookDefault(ev *trace.Event) bool {
+	return ops.Does(ev.Op) == ops.Communicate && !ops.Of(ev.Op).Done(ev)
 }
 
 // timedWait reports whether an event is the end of a wait whose time was over.
