@@ -54,6 +54,19 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 	return accesses, conditions
 }
 
+// Conflict reports whether two critical sections, which begin with two acquisitions of one lock, access the same memory, and one changes it. Of
+// one that has no accesses, nothing is known.
+func Conflict(t *trace.Trace, first, second int) bool {
+	a, _ := section(t, first)
+	b, _ := section(t, second)
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(f int) bool {
+		return slices.ContainsFunc(b, func(s int) bool {
+			one, two := &t.Events[f], &t.Events[s]
+			return one.Object == two.Object && (ops.Changes(one) || ops.Changes(two))
+		})
+	})
+}
+
 // SameLock reports whether two events acquire the same lock.
 func (x *Execution) SameLock(first, second int) bool {
 	lock := ops.AcquiresAt(x.Trace, first)

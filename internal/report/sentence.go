@@ -23,6 +23,8 @@ type explaining struct {
 	tables map[*trace.Trace]table // by execution, as far as they were needed
 	// later is the event of the execution that does not fail for which an ordering's second, an acquisition, stands; -1 for none.
 	later int
+	// inside is what comes between two operations of another thread; nil for none.
+	inside *interruption
 }
 
 // Event describes an event with its thread and place, more briefly once it has been described.
