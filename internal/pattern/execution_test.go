@@ -161,6 +161,7 @@ func known(t *testing.T, word string) trace.Op {
 		"broadcast": trace.OpCondBroadcast, "yield": trace.OpYield, "post": trace.OpSemPost, "send": trace.OpChanSend, "recv": trace.OpChanRecv,
 		"trysend": trace.OpChanSend, "tryrecv": trace.OpChanRecv,
 		"close": trace.OpChanClose, "select": trace.OpSelect, "resume": trace.OpResume, "add": trace.OpWgAdd, "wgwait": trace.OpWgWait, "golock": trace.OpGmutexLock,
+		"gordlock": trace.OpRwRlock, "gordunlock": trace.OpRwRunlock, "gowrlock": trace.OpRwLock,
 		"gounlock": trace.OpGmutexUnlock, "gowait": trace.OpGcondWait, "gosignal": trace.OpGcondSignal, "acquire": trace.OpAcquire, "release": trace.OpRelease,
 		"deliver": trace.OpSignalDeliver, "return": trace.OpSignalReturn,
 	}[word]
