@@ -75,6 +75,9 @@ func (i *interruption) events() []int {
 
 // interrupts tells in a line what comes between what.
 func (x *explaining) interrupts(i *interruption, describe func(string) string) string {
-	b := describe(x.Event(i.b))
-	return fmt.Sprintf("%s comes between %s and its %s", b, describe(x.Event(i.a)), x.own(describe(x.behind(i))))
+	b, a := describe(x.Event(i.b)), describe(x.Event(i.a))
+	if x.brief && i.c >= 0 { // its object is left out
+		x.last = x.Object(i.c)
+	}
+	return fmt.Sprintf("%s comes between %s and its %s", b, a, x.own(describe(x.behind(i))))
 }
