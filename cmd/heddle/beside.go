@@ -177,7 +177,7 @@ func (c *compareCommand) findPassing(ctx context.Context, t target.Target, p *pa
 			return nil
 		}
 		none = e.Reason.Says(e.Executions, e.Passed)
-		if e.Reason == report.AlwaysFails {
+		if e.Reason.Always() {
 			return errors.New("there is no execution that passes to compare it with: " + none)
 		}
 	}

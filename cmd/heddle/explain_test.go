@@ -24,7 +24,7 @@ var explainedPrograms = map[string]string{
 	"constructor_thread.c": "use before initialisation", "three_way_deadlock.c": "lock cycle", "main_outruns_worker.c": "order violation", "struct_copy_tear.c": "lost update",
 	"aba_stack.c": "ABA", "double_checked_locking.c": "double-checked locking", "self_deadlock.c": "self-deadlock", "publish_reorder.c": "torn read",
 	"handler_counter.c": "interruption by a signal handler", "select_after_signal.c": "interruption by a signal handler", "dropped_lock.c": "check then act",
-	"join_detached.c": "order violation", "work_stealing_deque.c": "order violation", "descriptor_reuse.c": "reused descriptor", "request_on_stack.c": "order violation", "log_flush.c": "check then act", "pipe_full_lock.c": "wait with a lock held",
+	"join_detached.c": "atomicity violation", "work_stealing_deque.c": "atomicity violation", "lseek_race.c": "atomicity violation", "descriptor_reuse.c": "reused descriptor", "request_on_stack.c": "order violation", "log_flush.c": "check then act", "pipe_full_lock.c": "wait with a lock held",
 }
 
 // TestExplain: the failure of a program depends on few orderings, which few executions show, and the execution with

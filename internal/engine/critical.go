@@ -84,6 +84,9 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 	if recorded.Ending.Kind == trace.Race {
 		return nil, fmt.Errorf("the recorded failure is a data race, which fails in any order of its two accesses: heddle races shows them, and heddle find --races=ignore finds what they lead to")
 	}
+	if unscheduled(recorded) && !opts.Passes {
+		return &Critical{Base: recorded, Complete: true, Reason: report.OneThread}, nil
+	}
 	v := verdict{expect: opts.ExpectStatus, outputs: outputsOf(&recorded.Header)}
 	if recorded.Ending.Kind.Endless() {
 		v.like, v.header = &recorded.Ending, &recorded.Header

@@ -199,11 +199,18 @@ func TestUnexplained(t *testing.T) {
 		t.Join(a)
 		t.Assert(false, "in any case")
 	}}
+	single := simprog.Program{Name: "single", Main: func(t *simprog.Thread) {
+		v := t.Var(0)
+		for t.Read(v) == 0 {
+			t.Yield()
+		}
+	}}
 	for _, k := range []struct {
 		program    simprog.Program
 		executions int
 		want       report.Unexplained
 	}{
+		{single, 1, report.OneThread},
 		{always, 0, report.AlwaysFails},
 		{otherwise, 0, report.FailsOtherwise},
 		{checkThenAct(), 3, report.OutOfRuns},

@@ -235,6 +235,14 @@ func (x *explainer) conclude(ctx context.Context) error {
 	}
 	if len(list) > 0 {
 		c.Passing = list[0].passing
+		other, err := x.interrupts(ctx, list[0])
+		if err := unlessLimit(err); err != nil {
+			return err
+		}
+		if other != nil {
+			c.Orders = append([]report.Order{list[0].Order, *other}, slices.DeleteFunc(c.Orders[1:], func(o report.Order) bool { return o.First == other.First && o.Second == other.Second })...)
+			c.Orders = c.Orders[:min(len(c.Orders), explainOrders)]
+		}
 		if with := list[0].with; with != nil {
 			second := list[0].Order
 			second.First, second.Second = with.first, with.second

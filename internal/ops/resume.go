@@ -29,6 +29,7 @@ func (r *replay) wakeOf(from, i int) int32 {
 		ev := &r.t.Events[j]
 		switch {
 		case ev.Thread == waits.Thread || ev.Flags&trace.FlagNoDecision != 0:
+		case Does(ev.Op) == Communicate && ev.Result != 0: // it took the default of its select
 		case ev.Op == trace.OpTimerFire || ev.Op == trace.OpExternal:
 			return int32(j)
 		case waits.Op == trace.OpSelect && (Does(ev.Op) == Communicate || ev.Op == trace.OpSelect):

@@ -281,7 +281,7 @@ const (
 	TellGo    // a new goroutine
 	TellResume
 	TellSelect
-	TellAttempt // a channel, and whether a select with a default makes the operation
+	TellAttempt // a channel, and whether the select took its default instead
 	TellDelta   // the amount added to a WaitGroup
 	TellSwitch
 )

@@ -13,6 +13,9 @@ type Execution struct {
 	Trace   *trace.Trace
 	Passing *trace.Trace // nil for none
 	Order   *Order       // on which the failure depends; nil if none is known
+	// Rest is an ordering on which the failure depends, too, and which with Order has an operation of one thread come between two of
+	// another; nil if none is known.
+	Rest *Order
 	// Functions are the names of the functions in which an event of an execution happened, as the linker knows them, innermost first; nil
 	// if they are not known.
 	Functions func(t *trace.Trace, event int) []string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/ops"
@@ -92,6 +93,9 @@ func parse(t *testing.T, text string) *Execution {
 			continue
 		}
 		ev.Op = known(t, words[1])
+		if strings.HasPrefix(words[1], "try") {
+			ev.Value, ev.Result = 1, int32(syscall.EAGAIN)
+		}
 		if ev.Op == trace.OpThreadCreate {
 			ev.Value = number(words[2])
 		} else if len(words) > 2 {
@@ -155,7 +159,9 @@ func known(t *testing.T, word string) trace.Op {
 		"address": trace.OpAtomicLoad, "cas": trace.OpAtomicCas, "free": trace.OpFree, "lock": trace.OpMutexLock, "unlock": trace.OpMutexUnlock,
 		"rdlock": trace.OpRwlockRdlock, "wrlock": trace.OpRwlockWrlock, "wait": trace.OpCondWait, "awake": trace.OpCondWake, "signal": trace.OpCondSignal,
 		"broadcast": trace.OpCondBroadcast, "yield": trace.OpYield, "post": trace.OpSemPost, "send": trace.OpChanSend, "recv": trace.OpChanRecv,
+		"trysend": trace.OpChanSend, "tryrecv": trace.OpChanRecv,
 		"close": trace.OpChanClose, "select": trace.OpSelect, "resume": trace.OpResume, "add": trace.OpWgAdd, "wgwait": trace.OpWgWait, "golock": trace.OpGmutexLock,
+		"gordlock": trace.OpRwRlock, "gordunlock": trace.OpRwRunlock, "gowrlock": trace.OpRwLock,
 		"gounlock": trace.OpGmutexUnlock, "gowait": trace.OpGcondWait, "gosignal": trace.OpGcondSignal, "acquire": trace.OpAcquire, "release": trace.OpRelease,
 		"deliver": trace.OpSignalDeliver, "return": trace.OpSignalReturn,
 	}[word]

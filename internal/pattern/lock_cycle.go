@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,16 +14,19 @@ const LockCycle = "lock cycle"
 
 var lockCycle = &Pattern{
 	Name:  LockCycle,
-	Shows: "threads wait in a circle, each for a lock that another of them holds, or in Go is to unlock",
+	Shows: "threads wait in a circle, each for a lock that another of them holds, or in Go is to unlock; or one waits to read under a lock, which it does already, behind another that waits to write",
 	find: func(x *Execution) *Match {
 		if x.Trace.Ending.Kind != trace.Deadlock {
 			return nil
+		}
+		if m := x.readAgain(); m != nil {
+			return m
 		}
 		circle, handed := x.lockCycle()
 		if len(circle) < 2 {
 			return nil
 		}
-		m := &Match{Say: func(w Words) string {
+		m := &Match{Section: []int{}, Say: func(w Words) string {
 			if handed {
 				return w.Threads(circle) + " wait in a circle: each for a lock that another of them holds, or would unlock if the execution did not fail."
 			}
@@ -41,6 +45,33 @@ var lockCycle = &Pattern{
 	},
 }
 
+// readAgain returns the match of a thread that has a lock for reading and waits to lock it so once more behind one that waits to write; nil for none.
+func (x *Execution) readAgain() *Match {
+	for i := range x.Trace.Ending.Waiters {
+		w := &x.Trace.Ending.Waiters[i]
+		if w.Ready || w.Object == 0 || ops.Does(w.Op) != ops.AcquireShared {
+			continue
+		}
+		since, shared := x.holds(w.Thread, w.Object, len(x.Trace.Events))
+		if since < 0 || !shared || x.Trace.Header.Target == "go" && since == x.last(w.Thread) { // of Go, the lock that a thread waits for is an event, too
+			continue
+		}
+		writer := slices.IndexFunc(x.Trace.Ending.Waiters, func(o trace.Waiter) bool {
+			return o.Thread != w.Thread && o.Object == w.Object && !o.Ready && ops.Does(o.Op) == ops.Acquire
+		})
+		if writer < 0 {
+			continue
+		}
+		other := x.Trace.Ending.Waiters[writer].Thread
+		fact := func(words Words) string {
+			_, where, _ := strings.Cut(words.Wait(other), " for "+words.Object(since))
+			return fmt.Sprintf("%s behind T%d, which waits to write%s, and has locked it for reading%s", words.Wait(w.Thread), other, where, at(words, since))
+		}
+		return &Match{Alone: true, Section: []int{}, More: []int{since}, Fact: fact, Say: func(words Words) string { return fact(words) + "." }}
+	}
+	return nil
+}
+
 // lockCycle returns threads each of which waits for a lock that the next one holds, and the last one for one that the first
 // holds; nil for none. A lock that several threads hold for reading is followed to each of them. handed says that a goroutine has locked
 // one of the locks and another of them is to unlock it.
@@ -55,6 +86,9 @@ func (x *Execution) lockCycle() (circle []trace.ThreadID, handed bool) {
 			if h.Lock == w.Object && h.Thread != th {
 				on = append(on, h.Thread)
 			}
+		}
+		if w.Holder < 0 && x.Trace.Header.Target == "go" {
+			on = slices.DeleteFunc(x.readers(w.Object), func(reader trace.ThreadID) bool { return reader == th })
 		}
 		if holder := x.unlocks(w); holder >= 0 && holder != th && !slices.Contains(on, holder) {
 			on = append(on, holder)
@@ -88,6 +122,29 @@ func (x *Execution) lockCycle() (circle []trace.ThreadID, handed bool) {
 		}
 	}
 	return nil, false
+}
+
+// readers returns the goroutines that have a lock for reading when the execution ends; none if one has unlocked it for another.
+func (x *Execution) readers(lock trace.Object) (out []trace.ThreadID) {
+	for i := range x.Trace.Events {
+		ev := x.event(i)
+		if ev.Object != lock {
+			continue
+		}
+		switch ops.Does(ev.Op) {
+		case ops.AcquireShared:
+			if ops.ObtainedAt(x.Trace, i) >= 0 {
+				out = append(out, ev.Thread)
+			}
+		case ops.ReleaseShared:
+			own := slices.Index(out, ev.Thread)
+			if own < 0 {
+				return nil
+			}
+			out = slices.Delete(out, own, own+1)
+		}
+	}
+	return out
 }
 
 // unlocks returns the thread that is to unlock what another waits for, -1 if that is not known: the holder, or the goroutine that does so

@@ -1,6 +1,9 @@
 package pattern
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestLockCycle(t *testing.T) {
 	paired(t, LockCycle, `
@@ -45,4 +48,34 @@ func TestHandedLock(t *testing.T) {
 `, "0 1 wait in a circle: each for a lock that another of them holds, or would unlock if the execution did not fail.", execution+`
 		T0 gounlock slot
 `, OrderViolation)
+}
+
+// TestReadAgain: a thread that reads under a lock locks it again, behind one that waits to write.
+func TestReadAgain(t *testing.T) {
+	const waits = `
+		T1 rdlock m
+		T2 read x 1
+		T1 waits rdlock m
+		T2 waits %s
+		ends deadlock
+`
+	paired(t, LockCycle, fmt.Sprintf(waits, "wrlock m"), "T1 waits behind T2, which waits to write, and has locked it for reading at #0.", fmt.Sprintf(waits, "wrlock n"), "")
+}
+
+// TestReadersInCycle: a goroutine waits to write under a lock under which the other reads.
+func TestReadersInCycle(t *testing.T) {
+	const waits = `
+		go
+		T1 gordlock bus
+		T1 acquire bus
+		T2 golock owner <1
+		T2 acquire owner
+		%s
+		T2 gowrlock bus
+		T1 golock owner <w
+		T1 waits golock owner T2
+		T2 waits gowrlock bus
+		ends deadlock
+`
+	paired(t, LockCycle, fmt.Sprintf(waits, ""), "1 2 wait in a circle: each for a lock that another of them holds.", fmt.Sprintf(waits, "T1 gordunlock bus"), OrderViolation)
 }

@@ -13,7 +13,7 @@ const LostWakeUp = "lost wake-up"
 
 var lostWakeUp = &Pattern{
 	Name:  LostWakeUp,
-	Shows: "a wait never ends, and the broadcast, or a signal that woke no thread, came before it; also called a missed signal",
+	Shows: "a wait never ends, and the broadcast, or a signal that woke no thread, came before it; also called a missed signal. Go: a receive never ends, and a send took the default of its `select` before it",
 	find: func(x *Execution) *Match {
 		o := x.Order
 		if o == nil || o.Second < 0 {
@@ -22,7 +22,7 @@ var lostWakeUp = &Pattern{
 		say := func(Words) string {
 			return fmt.Sprintf("T%d is still waiting when the execution ends: nothing signals it once its wait has begun.", x.event(o.Second).Thread)
 		}
-		if x.misses(o.First, o.Second) {
+		if x.misses(o.First, o.Second) || x.missesSend(o) {
 			return &Match{Say: say}
 		}
 		if o.Waiting {
@@ -63,6 +63,23 @@ func (x *Execution) lostInside(first, second int) (wake, wait int, ok bool) {
 func (x *Execution) misses(wake, wait int) bool {
 	one, two := x.event(wake), x.event(wait)
 	return x.missed(wake) && ops.Does(two.Op) == ops.Wait && one.Object == two.Object && x.waitsForever(wait) && !x.idles(two.Thread)
+}
+
+// missesSend reports whether an ordering is that of a send which took the default of its select, as nobody received, and of a receive or
+// select that never ends.
+func (x *Execution) missesSend(o *Order) bool {
+	send, wait := x.event(o.First), x.event(o.Second)
+	if send.Op != trace.OpChanSend || ops.Of(send.Op).Done(send) {
+		return false
+	}
+	w := x.waiter(wait.Thread)
+	switch {
+	case w == nil, !o.Waiting && w.Site != wait.Site:
+		return false
+	case w.Op == trace.OpChanRecv:
+		return w.Object == send.Object
+	}
+	return w.Op == trace.OpSelect
 }
 
 // missed reports whether a wake-up may have come too early for a thread: a signal that has woken one was not missed.

@@ -1,6 +1,9 @@
 package pattern
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // lostSignal is an execution in which a signal comes before the wait, and lostSays is what is said of it.
 const (
@@ -75,4 +78,20 @@ func TestIdle(t *testing.T) {
 	paired(t, LostWakeUp, early+passing, lostSays, early+`
 		T0 waits lock x
 `+passing, OrderViolation)
+}
+
+// The send takes the default of its select, since T1 does not receive yet.
+func TestSendWithoutReceiver(t *testing.T) {
+	const waits = `
+		go
+		T2 write ready 1
+		T2 %s wake <1
+		T1 recv %s <2
+		T1 waits recv %[2]s
+		ends deadlock
+`
+	missed := fmt.Sprintf(waits, "trysend", "wake")
+	paired(t, LostWakeUp, missed, lostSays, fmt.Sprintf(waits, "send", "wake"), OrderViolation)
+	paired(t, LostWakeUp, missed, lostSays, fmt.Sprintf(waits, "trysend", "other"), OrderViolation)
+	paired(t, LostWakeUp, missed, lostSays, fmt.Sprintf(waits, "tryrecv", "wake"), OrderViolation)
 }

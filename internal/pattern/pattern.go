@@ -40,6 +40,7 @@ var table = []*Pattern{
 	cancelled,
 	livelock,
 	leak,
+	atomicityViolation,
 	orderViolation,
 }
 

@@ -37,7 +37,7 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 				return accesses, conditions
 			}
 		case ops.Communicate:
-			if ev.Object == lock && ev.Flags&trace.FlagNoDecision == 0 {
+			if ev.Object == lock && s.Done(ev) && ev.Flags&trace.FlagNoDecision == 0 {
 				return accesses, conditions
 			}
 		}
@@ -52,6 +52,19 @@ func section(t *trace.Trace, at int) (accesses, conditions []int) {
 		}
 	}
 	return accesses, conditions
+}
+
+// Conflict reports whether two critical sections, which begin with two acquisitions of one lock, access the same memory, and one changes it. Of
+// one that has no accesses, nothing is known.
+func Conflict(t *trace.Trace, first, second int) bool {
+	a, _ := section(t, first)
+	b, _ := section(t, second)
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(f int) bool {
+		return slices.ContainsFunc(b, func(s int) bool {
+			one, two := &t.Events[f], &t.Events[s]
+			return one.Object == two.Object && (ops.Changes(one) || ops.Changes(two))
+		})
+	})
 }
 
 // SameLock reports whether two events acquire the same lock.
@@ -145,7 +158,7 @@ func (x *Execution) token(o *Order) bool {
 		taken := false
 		for i := range t.Events {
 			ev := &t.Events[i]
-			if ev.Thread != second.Thread || ev.Object != second.Object {
+			if ev.Thread != second.Thread || ev.Object != second.Object || !ops.Of(ev.Op).Done(ev) {
 				continue
 			}
 			if taken && ev.Op == back {

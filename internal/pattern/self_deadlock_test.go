@@ -14,7 +14,7 @@ func TestSelfDeadlock(t *testing.T) {
 		T1 waits rdlock m
 		T2 waits wrlock m
 		ends deadlock
-`, "")
+`, LockCycle)
 }
 
 // A goroutine may have been given the lock, and will never come to unlock it.

@@ -53,6 +53,9 @@ func (x *Execution) wakes(first, second int) int {
 			return i
 		case does == ops.WakeOne:
 			if th, ok := x.woken(i); ok && th == back.Thread {
+				if x.tells(i, th) == useless { // it was for another thread
+					return -1
+				}
 				return i
 			}
 		}

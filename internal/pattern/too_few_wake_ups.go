@@ -60,7 +60,7 @@ func (x *Execution) tooFew(first, second int) (wake int, ok bool) {
 		return 0, false
 	}
 	other, ok := x.woken(wake)
-	if !ok || other == waiter {
+	if !ok || other == waiter || x.waitsAgain(other, wake) >= 0 || x.tells(wake, other) == useless || x.tells(wake, waiter) == useless { // one of them did not need it
 		return 0, false
 	}
 	again := x.waiter(other)

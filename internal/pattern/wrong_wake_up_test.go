@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -62,4 +63,55 @@ func TestWrongWakeUpGo(t *testing.T) {
 			t.Errorf("%s goes on: %q, want %q", th, got, want)
 		}
 	}
+}
+
+// Two threads wait on one condition, for a and for b. The signal for b wakes the one that waits for a, which counts its wake-ups and waits again;
+// that for a then wakes the other one.
+func TestOtherPredicate(t *testing.T) {
+	const waits = `
+		T1 lock m
+		T1 read a 0
+		T1 wait c m
+		T2 lock m
+		T2 read %[1]s 0
+		T2 wait c m
+		T0 lock m
+		T0 write %[1]s 1
+		T0 signal c 1
+		T0 unlock m
+		T1 awake c m
+		T1 write counted 1
+		T1 read a 0
+		T1 wait c m
+		T0 lock m
+		T0 write a 1
+		T0 signal c 2
+		T0 unlock m
+		T2 awake c m
+		T2 read %[1]s 1
+		T2 unlock m
+		T1 waits awake c
+		ends deadlock
+`
+	paired(t, WrongWakeUp, fmt.Sprintf(waits, "b"), "T0's cond signal#8 wakes T1, which waits for something else, while 2 waits on it, too.", fmt.Sprintf(waits, "a"), "")
+}
+
+// A signal for the thread that it wakes is stolen by another one, and one for another thread is not.
+func TestStolenByKind(t *testing.T) {
+	const stolen = `
+		T1 lock m
+		T1 read %[1]s 0
+		T1 wait c m
+		T0 lock m
+		T0 write a 1
+		T0 signal c 1
+		T0 unlock m
+		T2 lock m <1
+		T2 write %[1]s 0
+		T2 unlock m
+		T1 awake c m <2
+		T1 read %[1]s 0
+		ends assertion T1
+`
+	paired(t, StolenWakeUp, fmt.Sprintf(stolen, "a"), "T0's cond signal#5 has woken T1 before, but T2 acquires the lock first.", fmt.Sprintf(stolen, "b"), CheckThenAct)
 }

@@ -73,6 +73,9 @@ func (x *explaining) explainEnding(e *Explanation) {
 func (x *explaining) explainOrder(e *Explanation) {
 	o := &e.Orders[0]
 	x.Order = o.events()
+	if x.inside = x.interruption(e); x.inside != nil {
+		x.Rest = x.inside.rest(o)
+	}
 	m := pattern.Of(&x.Execution)
 	e.Pattern = m.Pattern.Name
 	section, later := m.Section, -1
@@ -103,10 +106,14 @@ func (x *explaining) explainOrder(e *Explanation) {
 		turned += ", and what had to move with them,"
 	}
 	turned += " the other way round it does not fail"
-	if m.Begun > 0 {
+	switch {
+	case x.inside != nil:
+		x.add("%s %s.", fails, x.interrupts(x.inside, func(s string) string { return s }))
+		turned = "With it before both, or after both, it does not fail"
+	case m.Begun > 0:
 		x.add("%s %s comes after the beginning of %s, and before its end.", fails, x.Event(m.During), x.Event(m.Begun))
 		turned = "With one after the other it does not fail"
-	} else {
+	default:
 		x.add("%s %s comes before %s.", fails, x.Event(o.First), x.second(o))
 		if o.Failed > 0 {
 			turned = strings.Replace(turned, "does not fail", "does not always fail", 1)
@@ -115,14 +122,14 @@ func (x *explaining) explainOrder(e *Explanation) {
 	if len(m.Triple) == 3 {
 		x.add("So %s comes between %s and %s.", x.Event(m.Triple[1]), x.Event(m.Triple[0]), x.Event(m.Triple[2]))
 	}
-	if len(section) == 2 {
+	if len(section) == 2 && x.inside == nil {
 		behind := "With the lock held"
 		if ops.Of(x.Trace.Events[o.First].Op).Of == ops.Channel {
 			behind = "After these two"
 		}
 		x.add("%s, %s comes before %s.", behind, x.Event(section[0]), x.Event(section[1]))
 	}
-	if x.later >= 0 {
+	if x.later >= 0 && x.inside == nil {
 		x.add("With the lock held, %s comes before %s.", x.Event(section[0]), x.yetToCome(x.later))
 	}
 	x.say(m)
@@ -137,7 +144,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 	if o.Unconfirmed {
 		x.add("The time or the executions ended before it was tried in other schedules.")
 	}
-	if o.needsMore() {
+	if o.needsMore() && x.inside == nil {
 		x.add("It needs something else, too.")
 	}
 	if late {
@@ -148,6 +155,9 @@ func (x *explaining) explainOrder(e *Explanation) {
 	}
 
 	steps := slices.Concat([]int{o.First}, m.Triple, section, m.More)
+	if x.inside != nil {
+		steps = append(steps, x.inside.events()...)
+	}
 	if m.Begun > 0 {
 		steps = append(steps, m.Begun, m.During)
 	}

@@ -105,6 +105,9 @@ type Order struct {
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
 	// Together: turning it makes the failure vanish only if the next of Explanation.Orders is turned, too.
 	Together bool `json:"together,omitempty"`
+	// Between: it and the next of Explanation.Orders have an operation of one thread come between two of another, and turning either makes
+	// the failure vanish.
+	Between bool `json:"between,omitempty"`
 }
 
 // needsMore reports whether the failure needs something besides an ordering: it has not come about in each schedule that has it.

@@ -156,10 +156,6 @@ func (b *builder) tell(p *phrase, spec *ops.Spec, e *trace.Event, name symbol.Na
 		if e.Value == 1 {
 			p.value = "runs it"
 		}
-	case ops.TellAttempt:
-		if e.Value == 1 {
-			p.note = "in a select with default"
-		}
 	case ops.TellYield:
 		p.object = ""
 		if e.Flags&trace.FlagForced != 0 {

@@ -88,6 +88,10 @@ func (b *builder) tellGo(p *phrase, i int) {
 		if decided {
 			p.sep, p.value = " ", caseText(n)
 		}
+	case ops.TellAttempt:
+		if tookDefault(e) {
+			p.sep, p.value = ": ", "default taken"
+		}
 	case ops.TellDelta:
 		switch delta := int64(e.Value); {
 		case delta == -1:

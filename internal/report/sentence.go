@@ -23,6 +23,8 @@ type explaining struct {
 	tables map[*trace.Trace]table // by execution, as far as they were needed
 	// later is the event of the execution that does not fail for which an ordering's second, an acquisition, stands; -1 for none.
 	later int
+	// inside is what comes between two operations of another thread; nil for none.
+	inside *interruption
 }
 
 // Event describes an event with its thread and place, more briefly once it has been described.
@@ -234,7 +236,15 @@ func verb(ev *trace.Event) string {
 	if ev.Op == trace.OpResume {
 		return "return from " + trace.Op(ev.Value).String()
 	}
+	if tookDefault(ev) {
+		return "default (" + ev.Op.String() + " would wait)"
+	}
 	return ev.Op.String()
+}
+
+// tookDefault reports whether an event is a send or receive that its select did not make, since it would have had to wait.
+func tookDefault(ev *trace.Event) bool {
+	return ops.Does(ev.Op) == ops.Communicate && !ops.Of(ev.Op).Done(ev)
 }
 
 // timedWait reports whether an event is the end of a wait whose time was over.

@@ -64,7 +64,7 @@ func (x *explaining) short(m *pattern.Match, o *Order, section []int) (line stri
 		if !fits(d) {
 			continue
 		}
-		if o != nil && o.needsMore() && o.Failed == 0 && !m.Alone { // in addition, or instead of what each explanation says
+		if o != nil && o.needsMore() && x.inside == nil && o.Failed == 0 && !m.Alone { // in addition, or instead of what each explanation says
 			more := d
 			more.more = true
 			if fits(more) {
@@ -159,6 +159,9 @@ func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, 
 	before := func(of, first, second string) string {
 		return fmt.Sprintf("%s: %s comes before %s", of, first, second)
 	}
+	if m.Bare && x.inside != nil {
+		return ": " + x.interrupts(x.inside, func(s string) string { return s }), ""
+	}
 	if m.Bare {
 		if len(m.Section) == 2 {
 			return before("", x.Event(m.Section[0]), x.Event(m.Section[1])), turned
@@ -174,6 +177,8 @@ func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, 
 		return " of " + object
 	}
 	switch {
+	case x.inside != nil:
+		return of(x.Object(x.inside.b)) + ": " + x.interrupts(x.inside, place), ""
 	case m.Begun > 0:
 		return fmt.Sprintf("%s: %s comes after the beginning of %s, and before its end", of(x.cutObject(o.Object)), place(x.Event(m.During)), place(x.Event(m.Begun))), "with one after the other"
 	case len(section) == 2:
@@ -195,6 +200,11 @@ func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, 
 // values tells what the accesses of an ordering read and wrote; empty if that is not known.
 func (x *explaining) values(m *pattern.Match, o *Order, section []int) string {
 	events := m.Triple
+	if x.inside != nil {
+		if events = x.inside.events(); len(events) < 3 {
+			return ""
+		}
+	}
 	if events == nil {
 		events = []int{o.First, o.Second}
 		if len(section) == 2 {

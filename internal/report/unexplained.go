@@ -17,6 +17,8 @@ const (
 	OutOfRuns Unexplained = "executions"
 	// AlwaysFails: every schedule that was tried fails in the same way.
 	AlwaysFails Unexplained = "always"
+	// OneThread: the execution has one thread, and nothing in it that a schedule decides.
+	OneThread Unexplained = "single"
 	// FailsOtherwise: every schedule that was tried fails, some in another way.
 	FailsOtherwise Unexplained = "otherwise"
 	// NotEnded: no schedule that was tried passes, and some executions did not end within their budget.
@@ -39,6 +41,8 @@ func (r Unexplained) Says(executions, passed int) string {
 		return "not known: its limit of executions was reached after " + n
 	case AlwaysFails:
 		return "the failure does not depend on the schedule as far as tried: " + n + " failed in the same way"
+	case OneThread:
+		return "the failure does not depend on the schedule: the execution has only one thread"
 	case FailsOtherwise:
 		return "not known: none of " + n + " passed, and some failed in another way"
 	case NotEnded:
@@ -56,10 +60,13 @@ func (r Unexplained) Says(executions, passed int) string {
 	return ""
 }
 
+// Always reports whether the failure does not depend on the schedule, as far as that was tried.
+func (r Unexplained) Always() bool { return r == AlwaysFails || r == OneThread }
+
 // unexplained says why an explanation names no ordering.
 func (x *explaining) unexplained(e *Explanation) string {
 	if said := e.Reason.Says(e.Executions, e.Passed); said != "" {
-		if e.Reason == AlwaysFails {
+		if e.Reason.Always() {
 			return "T" + said[1:] + "."
 		}
 		return "The cause: " + said + "."

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// TestUnexplainedSays: each reason has words of its own, and only one of them says that the schedule does not matter.
+// TestUnexplainedSays: each reason has words of its own, and only two of them say that the schedule does not matter.
 func TestUnexplainedSays(t *testing.T) {
 	seen := map[string]bool{}
-	for _, r := range []Unexplained{OutOfTime, OutOfRuns, AlwaysFails, FailsOtherwise, NotEnded, NoOrder, StartsTooLate, WaitsOutside} {
+	for _, r := range []Unexplained{OutOfTime, OutOfRuns, AlwaysFails, OneThread, FailsOtherwise, NotEnded, NoOrder, StartsTooLate, WaitsOutside} {
 		said := r.Says(30, 4)
-		if said == "" || seen[said] || strings.Contains(said, "does not depend") != (r == AlwaysFails) {
+		if said == "" || seen[said] || strings.Contains(said, "does not depend") != r.Always() {
 			t.Errorf("%s: %q", r, said)
 		}
 		seen[said] = true

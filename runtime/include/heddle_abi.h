@@ -180,8 +180,8 @@ enum hd_class {
   HD_OP(GO,            256, "go",                 FORK)  /* value = number of the new goroutine; object = its function */ \
   HD_OP(GOSCHED,       257, "Gosched",            NONE) \
   HD_OP(RESUME,        258, "resume",             WAIT)  /* continues after it was blocked; value = operation it was blocked in */ \
-  HD_OP(CHAN_SEND,     260, "chan send",          POST)  /* object = channel */ \
-  HD_OP(CHAN_RECV,     261, "chan receive",       WAIT) \
+  HD_OP(CHAN_SEND,     260, "chan send",          POST)  /* object = channel; value = 1 of a select with this case and a default, whose result is EAGAIN if it takes the default */ \
+  HD_OP(CHAN_RECV,     261, "chan receive",       WAIT)  /* likewise */ \
   HD_OP(CHAN_CLOSE,    262, "chan close",         POST) \
   HD_OP(SELECT,        263, "select",             SYNC)  /* aux = case tried first + 1, then those after it; size = number of cases */ \
   HD_OP(SELECT_CASE,   264, "select case",        NONE)  /* never a scheduling decision; value = case taken, by its position in the source, ~0 for default */ \

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/testing/ordertest"
@@ -16,7 +17,7 @@ type goInstr struct {
 	at    trace.Object
 	n     int64    // goroutine, delta, nanoseconds
 	cases []goCase // of a select
-	other bool     // a select with a default
+	other bool     // a select with a default, of one case if the operation is a send or receive
 }
 
 type goCase struct {
@@ -183,6 +184,14 @@ func (m *goMachine) begin(u int, in goInstr) {
 		m.vars[in.at] = fmt.Sprintf("%d.%d", u, g.sends)
 	case trace.OpChanSend, trace.OpChanRecv:
 		c := goCase{in.at, in.op == trace.OpChanSend}
+		if in.other {
+			done := m.try(u, c)
+			m.see(u, "attempt %t", done)
+			if m.out[0].Value = 1; !done {
+				m.out[0].Result = int32(syscall.EAGAIN)
+			}
+			return
+		}
 		if !m.try(u, c) {
 			m.wait(u, -1, c)
 			m.park(u)
@@ -419,9 +428,9 @@ func goPrograms(r *rand.Rand) [][]goInstr {
 			ch := chanAt(r.IntN(3))
 			switch sorts[r.IntN(len(sorts))] {
 			case 0:
-				add(goInstr{op: trace.OpChanSend, at: ch})
+				add(goInstr{op: trace.OpChanSend, at: ch, other: r.IntN(3) == 0})
 			case 1:
-				add(goInstr{op: trace.OpChanRecv, at: ch})
+				add(goInstr{op: trace.OpChanRecv, at: ch, other: r.IntN(3) == 0})
 			case 2:
 				add(goInstr{op: trace.OpSelect, other: r.IntN(3) == 0, cases: []goCase{{chanAt(0), r.IntN(2) == 0}, {chanAt(1 + r.IntN(2)), r.IntN(2) == 0}}})
 			case 3:

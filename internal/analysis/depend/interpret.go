@@ -42,6 +42,7 @@ import (
 //
 //	go, and the goroutine's start               Create, Begin
 //	chan send, receive, close; its resume       Change of the channel; Observe
+//	a send or receive that took the default     Observe
 //	select, its resume                          Change of all channels; other operations
 //	                                            on channels Observe them (6)
 //	mutex, cond, once, pool, map; its resume    Change

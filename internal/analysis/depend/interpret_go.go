@@ -68,6 +68,9 @@ func (in *Interpreter) goroutine(ev *trace.Event, buf []Effect) []Effect {
 			// has already made every change.
 			return append(buf, object(Observe, at), pseudo(Observe, channels))
 		}
+		if ev.Result != 0 { // an attempt: it has found the channel not ready
+			return append(buf, object(Observe, at), pseudo(Observe, channels))
+		}
 		all := Observe
 		if len(in.selecting) > 0 {
 			// The result of a select depends on which channel is ready first.

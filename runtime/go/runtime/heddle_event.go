@@ -367,9 +367,13 @@ func hdSignature(t *hdThread) {
 	hd.signature += h
 	switch p.op {
 	case hdOpRead, hdOpReadRange, hdOpAtomicLoad, hdOpThreadStart, hdOpThreadEnd:
-	default:
-		c.hash = h
+		return
+	case hdOpChanSend, hdOpChanRecv:
+		if p.result != 0 { // an attempt that failed has changed nothing
+			return
+		}
 	}
+	c.hash = h
 }
 
 // ---- memory instructions that are scheduling points

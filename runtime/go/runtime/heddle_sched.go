@@ -414,6 +414,10 @@ func hdCommit(t *hdThread) {
 		hdPolicyArrive(t)
 	case hdOpAtomicLoad, hdOpAtomicStore, hdOpAtomicRmw, hdOpAtomicCas:
 		hdAtomicEffect(p)
+	case hdOpChanSend, hdOpChanRecv:
+		if p.value != 0 && hdWouldWait((*hchan)(unsafe.Pointer(p.obj)), p.op == hdOpChanSend) {
+			p.result = int32(_EAGAIN) // the select takes its default
+		}
 	}
 	hdSignature(t)
 	if hd.watching {

@@ -54,32 +54,46 @@ func hdChan(op uint16, c *hchan, block bool) {
 	attempt := uint64(0) // a select with one case and a default
 	if !block {
 		attempt = 1
-		if hdWouldWait(c, op == hdOpChanSend) {
+		if hdFutileAttempt(c, op == hdOpChanSend) {
 			hdFruitless(t, 0)
 		}
 	}
 	hdPointAt(op, uintptr(unsafe.Pointer(c)), 0, attempt, 0, sys.GetCallerPC(), hdDepth(getcallerfp()))
 }
 
+// hdFutileAttempt reports whether an attempt to send or receive would fail now, and notes that time may change that.
+func hdFutileAttempt(c *hchan, send bool) bool {
+	wait := hdWouldWait(c, send)
+	if wait && c != nil && c.timer != nil {
+		hd.looked = true // its timer is in no heap while no goroutine waits for it
+	}
+	return wait
+}
+
 // hdWouldWait reports whether a send or receive would block now.
 func hdWouldWait(c *hchan, send bool) bool {
-	if c == nil {
+	switch {
+	case c == nil:
 		return true
-	}
-	if c.closed != 0 {
+	case c.closed != 0:
 		return false
+	case c.timer != nil && c.qcount == 0:
+		return c.timer.when == 0 || c.timer.when > hd.vnow // one that is due fires when the channel is read
+	case send:
+		return c.qcount == c.dataqsiz && !hdAnyWaits(&c.recvq)
 	}
-	if t := c.timer; t != nil && c.qcount == 0 {
-		if t.when != 0 && t.when <= hd.vnow {
-			return false // it fires when the channel is read
+	return c.qcount == 0 && !hdAnyWaits(&c.sendq)
+}
+
+// hdAnyWaits reports whether a goroutine of a channel's queue still waits: one that another case of its select has woken stays there
+// until it runs.
+func hdAnyWaits(q *waitq) bool {
+	for sg := q.first; sg != nil; sg = sg.next {
+		if !sg.isSelect || sg.g.selectDone.Load() == 0 {
+			return true
 		}
-		hd.looked = true // its timer is in no heap while no goroutine waits for it
-		return true
 	}
-	if send {
-		return c.qcount == c.dataqsiz && c.recvq.first == nil
-	}
-	return c.qcount == 0 && c.sendq.first == nil
+	return false
 }
 
 // hdSelect stops the goroutine before a select and draws which case is tried first.
@@ -94,7 +108,7 @@ func hdSelect(cases *scase, sends, recvs int, block bool) {
 		fruitless := true
 		for i := range n {
 			c := (*scase)(add(unsafe.Pointer(cases), uintptr(i)*unsafe.Sizeof(scase{}))).c
-			if !hdWouldWait(c, i < sends) {
+			if !hdFutileAttempt(c, i < sends) {
 				fruitless = false
 				break
 			}

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/pattern"
+)
+
+// interruption is an operation of a thread that comes between two of another one: first and second are the halves that Order.Between
+// tells of, in their order.
+type interruption struct {
+	first, second *Order
+	a, b          int // events: the one before, and the one in between
+	c             int // the one behind; -1 if it is not an event of the execution
+	later         int // what it is in the execution that does not fail, if the acquisition of a lock stands for it; otherwise -1
+}
+
+// interruption returns what the first two orderings of an explanation tell; nil if they are not two halves.
+func (x *explaining) interruption(e *Explanation) *interruption {
+	if len(e.Orders) < 2 || !e.Orders[0].Between {
+		return nil
+	}
+	i := &interruption{first: &e.Orders[0], second: &e.Orders[1], c: -1, later: -1}
+	if i.second.First < i.first.First {
+		i.first, i.second = i.second, i.first
+	}
+	i.a, i.b = i.first.First, i.first.Second
+	if i.second.Second >= 0 && !i.second.Waiting {
+		i.c = i.second.Second
+	}
+	before, _ := x.Guarded(i.first.events())
+	whole := i.second.events()
+	whole.First = i.first.Second
+	behind, later := x.Guarded(whole)
+	locks := i.c >= 0 && ops.AcquiresAt(x.Trace, i.c) != 0 || i.second.Second < 0 && ops.AcquiresAt(x.Passing, i.second.InPassing) != 0
+	if len(before) == 2 && (!locks || len(behind) == 2 || later >= 0) {
+		i.a, i.b = before[0], before[1]
+		switch {
+		case len(behind) == 2:
+			i.c = behind[1]
+		case later >= 0:
+			i.c, i.later = -1, later
+		}
+	}
+	return i
+}
+
+// rest returns the half that is not the ordering itself.
+func (i *interruption) rest(o *Order) *pattern.Order {
+	if i.first == o {
+		return i.second.events()
+	}
+	return i.first.events()
+}
+
+// behind describes the second of the two operations.
+func (x *explaining) behind(i *interruption) string {
+	switch {
+	case i.c >= 0:
+		return x.Event(i.c)
+	case i.later >= 0:
+		return x.yetToCome(i.later)
+	}
+	return x.second(i.second)
+}
+
+// events returns the three events, without what has not happened.
+func (i *interruption) events() []int {
+	if i.c < 0 {
+		return []int{i.a, i.b}
+	}
+	return []int{i.a, i.b, i.c}
+}
+
+// interrupts tells in a line what comes between what.
+func (x *explaining) interrupts(i *interruption, describe func(string) string) string {
+	b, a := describe(x.Event(i.b)), describe(x.Event(i.a))
+	if x.brief && i.c >= 0 { // its object is left out
+		x.last = x.Object(i.c)
+	}
+	return fmt.Sprintf("%s comes between %s and its %s", b, a, x.own(describe(x.behind(i))))
+}
