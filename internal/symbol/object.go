@@ -370,21 +370,25 @@ func (o *Objects) blockName(obj trace.Object, size uint32, alloc int) Name {
 	return n
 }
 
-// allocator returns the innermost frame of the allocation that has source code, to skip library
-// functions such as operator new and strdup that call malloc.
+// allocator returns the innermost frame of the allocation that has source code, if possible code of the program's own, to skip
+// library functions that call malloc, such as operator new and strdup, and std::make_unique and the C++ library's containers.
 func (o *Objects) allocator(a *trace.Alloc) Frame {
 	sites := []trace.Site{a.Site}
 	if int(a.Stack) < len(o.stacks) {
 		sites = append(sites, o.stacks[a.Stack]...)
 	}
+	found := o.t.Call(a.Site)[0]
 	for _, s := range sites {
 		for _, f := range o.t.Call(s) {
-			if f.Known() {
+			switch {
+			case f.Known() && !f.System():
 				return f
+			case f.Known() && !found.Known():
+				found = f
 			}
 		}
 	}
-	return o.t.Call(a.Site)[0]
+	return found
 }
 
 // Global names the size bytes at an offset from the load address of module: a variable
