@@ -120,6 +120,7 @@ func Recall(ctx context.Context, t target.Target, tr *trace.Trace, names *report
 	}
 	say, cause := causeSoon(ctx, t, tr, ExplainOptions{ExpectStatus: tr.Header.ExpectStatus, Names: names})
 	if cause != nil {
+		cause.Show(tr)
 		cause.Save(tr, t.Header().Heddle)
 	}
 	return say
@@ -133,6 +134,7 @@ func (s *search) saveCause(t *trace.Trace, c *Cause) {
 		file = x.Trace
 	}
 	if s.opts.SaveCause == nil || file == "" {
+		c.Show(t)
 		c.Save(t, s.target.Header().Heddle)
 		return
 	}
@@ -143,7 +145,7 @@ func (s *search) saveCause(t *trace.Trace, c *Cause) {
 		}
 		c.Passing = name
 	}
-	s.opts.SaveCause(t, file, &c.Explanation)
+	s.opts.SaveCause(t, file, c)
 }
 
 // passes reports whether a confirmed failure shows a finding that was set aside, and counts it.
