@@ -74,7 +74,7 @@ func (o *Objects) newHeapTypes() *heapTypes {
 		case trace.RegionHeap:
 			kind = fieldPointer
 			if in := o.Block(e.Object, i); in >= 0 && h.blocks[in] != nil && h.blocks[in].kind == globalPointer {
-				v, _ = h.name(&o.allocs[in], in, int64(e.Object-o.allocs[in].Object), 8)
+				v, _ = h.name(&o.allocs[in], in, o.number(in), int64(e.Object-o.allocs[in].Object), 8)
 			}
 		}
 		if v.Type != nil && v.Type.Kind == dwarfinfo.Pointer && !strings.Contains(v.Suffix, "+") {
@@ -179,8 +179,8 @@ func (o *Objects) handed(to []dwarfinfo.Handed, a *trace.Alloc, s trace.Site) (b
 // cookie is how many bytes operator new[] puts before the first element to count those that have a destructor.
 const cookie = 8
 
-// name names size bytes at off in a block. It reports false if no type is known that fits.
-func (h *heapTypes) name(a *trace.Alloc, alloc int, off int64, size uint32) (n Name, ok bool) {
+// name names size bytes at off in a block with a number. It reports false if no type is known that fits.
+func (h *heapTypes) name(a *trace.Alloc, alloc, number int, off int64, size uint32) (n Name, ok bool) {
 	b := h.blocks[alloc]
 	if b == nil || b.differ {
 		return n, false
@@ -231,7 +231,7 @@ func (h *heapTypes) name(a *trace.Alloc, alloc int, off int64, size uint32) (n N
 		if kind == "" {
 			return n, false
 		}
-		n = newName(fmt.Sprintf("%s #%d", kind, alloc+1), element+path)
+		n = newName(fmt.Sprintf("%s #%d", kind, number), element+path)
 		n.Plain = kind + element + path
 	}
 	n.Type, n.Of = in.Leaf, in.OfName()

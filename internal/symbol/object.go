@@ -36,6 +36,8 @@ type Name struct {
 	// Plain is Text without the block's number, which means nothing in another trace. Empty for what is named by its
 	// block alone, and for what lies outside of blocks.
 	Plain string
+
+	number int // of the block
 }
 
 // Full returns the name with its origin or type: `block #3 (malloc at file.c:12, 24 bytes)+8`,
@@ -48,7 +50,7 @@ func (n Name) Full() string {
 		return n.Text
 	}
 	if n.Plain != "" {
-		return fmt.Sprintf("%s in block #%d (%s)", n.Text, n.Alloc+1, n.Detail)
+		return fmt.Sprintf("%s in block #%d (%s)", n.Text, n.number, n.Detail)
 	}
 	return n.Base + " (" + n.Detail + ")" + n.Suffix
 }
@@ -68,6 +70,8 @@ type Objects struct {
 	golang bool
 	types  goTypes
 	heap   *heapTypes // nil until it is asked for
+	// numbers are those of the blocks, by index into allocs; nil if they are numbered in the order of allocs.
+	numbers []int
 
 	tried []string // trace.Header.TryLock
 
@@ -346,17 +350,17 @@ func (o *Objects) blockName(obj trace.Object, size uint32, alloc int) Name {
 	if off := uint64(obj - a.Object); off > 0 {
 		suffix = fmt.Sprintf("+%d", off)
 	}
-	n := newName(fmt.Sprintf("block #%d", alloc+1), suffix)
+	n := newName(fmt.Sprintf("block #%d", o.number(alloc)), suffix)
 	if o.heap == nil {
 		o.heap = o.newHeapTypes()
 	}
 	off := uint64(obj - a.Object)
 	if whole := off == 0 && (size == Block || uint64(size) == a.Size && size > 8); !whole {
-		if in, ok := o.heap.name(a, alloc, int64(off), size); ok {
+		if in, ok := o.heap.name(a, alloc, o.number(alloc), int64(off), size); ok {
 			n = in
 		}
 	}
-	n.Alloc = alloc
+	n.Alloc, n.number = alloc, o.number(alloc)
 	f := o.allocator(a)
 	n.File, n.Line = f.File, f.Line
 	where := ""
@@ -368,6 +372,14 @@ func (o *Objects) blockName(obj trace.Object, size uint32, alloc int) Name {
 		n.Detail = what + ", " + n.Detail
 	}
 	return n
+}
+
+// number returns the number of a block in its name.
+func (o *Objects) number(alloc int) int {
+	if o.numbers != nil {
+		return o.numbers[alloc]
+	}
+	return alloc + 1
 }
 
 // allocator returns the innermost frame of the allocation that has source code, if possible code of the program's own, to skip
