@@ -120,7 +120,6 @@ func Recall(ctx context.Context, t target.Target, tr *trace.Trace, names *report
 	}
 	say, cause := causeSoon(ctx, t, tr, ExplainOptions{ExpectStatus: tr.Header.ExpectStatus, Names: names})
 	if cause != nil {
-		cause.Show(tr)
 		cause.Save(tr, t.Header().Heddle)
 	}
 	return say
