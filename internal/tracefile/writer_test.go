@@ -22,6 +22,8 @@ func TestKeepOnce(t *testing.T) {
 			Ending: trace.Ending{Kind: trace.Clean},
 		}
 	}
+	elsewhere := execution()
+	elsewhere.Header.EnvDigest, elsewhere.Header.Surroundings = "67df6ed71b0d15c6", []string{"$_=d9c9"}
 	other := execution()
 	other.Ending.Output = []byte("other")
 	for _, c := range []struct {
@@ -31,6 +33,7 @@ func TestKeepOnce(t *testing.T) {
 		{execution(trace.MakeSite(0, 1)), "x.pass.hdl"},
 		{execution(), "x.pass.hdl"},
 		{execution(trace.MakeSite(0, 1), trace.MakeSite(0, 2)), "x.pass.hdl"},
+		{elsewhere, "x.pass.hdl"},
 		{other, "x.pass.2.hdl"},
 	} {
 		if name, err := w.Keep(c.tr, ""); err != nil || filepath.Base(name) != c.want {
