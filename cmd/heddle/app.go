@@ -284,6 +284,7 @@ func commandWords(args []string) []string {
 
 var (
 	notNumber   = regexp.MustCompile(`^(\S+): expected a valid \d+ bit (u?)int but got (.*)$`)
+	unknownFlag = regexp.MustCompile(`^unknown flag --(\w+)`)
 	leadingDash = regexp.MustCompile(`^(\S+): expected .* value but got "(-.*)" \(.*\); perhaps try .*$`)
 )
 
@@ -310,7 +311,34 @@ func parseError(err error) string {
 			}
 		}
 	}
+	if m := unknownFlag.FindStringSubmatch(text); m != nil {
+		for _, pair := range [][2]string{{"runs", "count"}, {"time", "timeout"}} {
+			// As go test has it, and as the other commands do.
+			other, its := pair[0], pair[1]
+			if command != "heddle test" {
+				other, its = its, other
+			}
+			if m[1] == other && hasFlag(parse, its) {
+				text = fmt.Sprintf("unknown flag --%s: %s has --%s for that", other, command, its)
+			}
+		}
+	}
 	return fmt.Sprintf("%s; see %s --help", text, command)
+}
+
+// hasFlag reports whether the command whose words could not be parsed has a flag.
+func hasFlag(parse *kong.ParseError, name string) bool {
+	if parse == nil || parse.Context == nil {
+		return false
+	}
+	for _, group := range parse.Context.Selected().AllFlags(true) {
+		for _, f := range group {
+			if f.Name == name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func sentence(err error) string {

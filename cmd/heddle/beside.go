@@ -215,7 +215,7 @@ func (c *compareCommand) keep(files *tracefile.Writer, p *pair) (err error) {
 		if p.turned {
 			p.cause.Passing = p.file
 		}
-		saveCause(p.failing, c.Golden, &p.cause.Explanation)
+		saveCause(p.failing, c.Golden, p.cause)
 	}
 	return err
 }

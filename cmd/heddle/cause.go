@@ -3,14 +3,17 @@ package main
 import (
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/launch"
-	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// saveCause saves the explanation of a trace in its file.
-func saveCause(tr *trace.Trace, file string, e *report.Explanation) {
-	tracefile.SaveCause(file, tr, e, currentVersion().Version)
+// saveCause saves the explanation of a trace in its file. If it can, the trace has the events that the explanation names from then on.
+func saveCause(tr *trace.Trace, file string, c *engine.Cause) {
+	write := !c.Cut && tracefile.Rewritable(file, tr)
+	if write {
+		c.Show(tr)
+	}
+	tracefile.SaveCause(file, tr, &c.Explanation, currentVersion().Version, write)
 }
 
 // savedCause returns the explanation that the trace of a file has from before, with the execution that does not fail if its file is

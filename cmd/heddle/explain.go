@@ -98,7 +98,7 @@ func (c *explainCommand) Run(a *app) error {
 			return err
 		}
 	}
-	saveCause(tr, c.Trace, &cause.Explanation)
+	saveCause(tr, c.Trace, cause)
 	return c.finish(a, tr, cause)
 }
 

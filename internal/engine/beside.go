@@ -59,8 +59,8 @@ func Passing(ctx context.Context, t target.Target, failing *trace.Trace, text st
 		return nil, err
 	}
 	plan.Script, plan.Threads, plan.Points = script, threads, points
-	plan.Accesses, plan.MaxAccesses, plan.Cycles = true, schedule.AllAccesses, false
-	plan.MaxSteps = room(len(script))
+	plan = experiment.Everything(plan) // as an experiment does, so that it is the same trace
+	plan.Cycles, plan.MaxSteps = false, room(len(script))
 	setting := settingOf(t, failing, verdictOf(failing, nil, nil))
 	r, err := experiment.New(setting).Run(ctx, plan)
 	if err != nil {

@@ -14,6 +14,9 @@ import (
 type Cause struct {
 	report.Explanation // in the numbers of the explained trace
 
+	// Shown is the explained execution with the accesses that the explanation names as scheduling points; nil if the explained trace has
+	// them all. Show puts it in that trace's place.
+	Shown *trace.Trace
 	// Base is the execution that fails, with all accesses to memory, and InBase the explanation in its numbers.
 	Base   *trace.Trace
 	InBase *report.Explanation
@@ -44,5 +47,5 @@ func FindCause(ctx context.Context, t target.Target, recorded *trace.Trace, opts
 	if met != nil && len(met.Events) <= mostScheduled {
 		e.Schedule = schedule.FormatTrace(met)
 	}
-	return &Cause{Explanation: *e.InTrace(), Base: found.Base, InBase: e, PassingTrace: found.Passing, Met: met}, nil
+	return &Cause{Explanation: *e.InTrace(), Shown: shown(ctx, t, recorded, found.Base, e), Base: found.Base, InBase: e, PassingTrace: found.Passing, Met: met}, nil
 }

@@ -133,6 +133,7 @@ func (s *search) saveCause(t *trace.Trace, c *Cause) {
 		file = x.Trace
 	}
 	if s.opts.SaveCause == nil || file == "" {
+		c.Show(t)
 		c.Save(t, s.target.Header().Heddle)
 		return
 	}
@@ -143,7 +144,7 @@ func (s *search) saveCause(t *trace.Trace, c *Cause) {
 		}
 		c.Passing = name
 	}
-	s.opts.SaveCause(t, file, &c.Explanation)
+	s.opts.SaveCause(t, file, c)
 }
 
 // passes reports whether a confirmed failure shows a finding that was set aside, and counts it.

@@ -747,7 +747,11 @@ func (x *explainer) tooEarly(ctx context.Context, e int, in *experiment.Result, 
 	if !x.Room(2) {
 		return nil, nil
 	}
-	r, err := x.delayed(ctx, in, other+1, at)
+	until := other + 1
+	if lock := ops.AcquiresAt(in.Trace, other); lock != 0 && lock == ops.AcquiresAt(in.Trace, at) {
+		until = sectionsEnd(in.Trace, until, at) // otherwise it waits for the lock, and others go on meanwhile
+	}
+	r, err := x.delayed(ctx, in, until, at)
 	if err != nil || r.Trace == nil || r.Verdict != experiment.Passes {
 		return nil, err
 	}
@@ -775,7 +779,7 @@ func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, fr
 			return nil, nil
 		}
 		mid := (fails + passes) / 2
-		r, err := x.delayed(ctx, in, mid, at)
+		r, err := x.delayed(ctx, in, sectionsEnd(in.Trace, mid, at), at)
 		if err != nil {
 			return nil, err
 		}
@@ -802,6 +806,21 @@ func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, fr
 		}
 	}
 	return x.tooEarly(ctx, e, in, at, other)
+}
+
+// sectionsEnd returns how many of the first events of an execution end the critical sections that threads other than that of event at are in
+// after the first few. If these do not end before event at, it returns their number.
+func sectionsEnd(t *trace.Trace, first, at int) int {
+	open := slices.DeleteFunc(ops.LocksAt(t, first), func(l ops.HeldLock) bool { return l.Thread == t.Events[at].Thread })
+	for i := first; i < at; i++ {
+		if len(open) == 0 {
+			return i
+		}
+		if lock := ops.ReleasesAt(t, i); lock != 0 {
+			open = slices.DeleteFunc(open, func(l ops.HeldLock) bool { return l.Lock == lock && l.Thread == t.Events[i].Thread })
+		}
+	}
+	return first
 }
 
 // depends reports whether two events concern the same object and one of them changes it. Counts of a WaitGroup add up in

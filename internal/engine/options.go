@@ -108,7 +108,7 @@ type Options struct {
 	KeepPassing func(passing *trace.Trace, file string) (string, error)
 	// SaveCause saves the explanation of a finding in its trace and in the file that Keep has written. If nil, only the trace in
 	// memory has it.
-	SaveCause func(t *trace.Trace, file string, e *report.Explanation)
+	SaveCause func(t *trace.Trace, file string, c *Cause)
 
 	// Where formats a site of the program for the report. Nil means module and offset.
 	Where func(s trace.Site) string

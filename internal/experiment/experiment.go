@@ -38,6 +38,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
@@ -232,7 +233,7 @@ func (x *Experiment) execute(ctx context.Context, p schedule.Plan) (*Result, err
 	x.account.verdicts[r.Verdict]++
 	x.account.external = x.account.external || o.External
 	if t := o.Trace; t != nil {
-		t.Header.Points, t.Header.ExpectStatus = p.Sites(), p.ExpectStatus
+		t.Header.Points, t.Header.ExpectStatus = slices.Sorted(slices.Values(p.Sites())), p.ExpectStatus
 		if x.setting.Recorded != nil {
 			t.Header.Strategy = x.setting.Recorded.Header.Strategy // and so the seed
 		}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/heddle-dev/heddle/internal/pattern"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -138,6 +140,23 @@ func (e *Explanation) Number(t, explained *trace.Trace) {
 	for i := range e.Steps {
 		e.Steps[i].InTrace = number(e.Steps[i].Event, e.Steps[i].Passing)
 	}
+}
+
+// Named returns the events of the failing execution that the explanation names, each once.
+func (e *Explanation) Named() (events []int) {
+	add := func(event int, passing bool) {
+		if !passing && event >= 0 {
+			events = append(events, event)
+		}
+	}
+	for i := range e.Events {
+		add(e.Events[i].Event, e.Events[i].Passing)
+	}
+	for i := range e.Steps {
+		add(e.Steps[i].Event, e.Steps[i].Passing)
+	}
+	slices.Sort(events)
+	return slices.Compact(events)
 }
 
 // Contained returns the number that each event of all has in some, a part of its events in the same order; -1 if it

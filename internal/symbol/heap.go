@@ -23,7 +23,8 @@ type blockType struct {
 	kind     pointerKind
 	elements bool // a block of several times the type's size is an array
 	differ   bool
-	at       int64 // where in the block the object of the type begins
+	made     bool  // by the type's constructor, so it is the type whatever the pointers are to
+	at       int64 // where in the block the object of the type, or the first element, begins
 	whole    int64 // the block's size if there is something else in it, or 0
 }
 
@@ -55,7 +56,10 @@ func (o *Objects) newHeapTypes() *heapTypes {
 			continue
 		}
 		block := o.Block(trace.Object(e.Value), i)
-		if block < 0 || o.allocs[block].Object != trace.Object(e.Value) {
+		if block < 0 {
+			continue
+		}
+		if at := int64(e.Value) - int64(o.allocs[block].Object); at != 0 && (h.blocks[block] == nil || !h.blocks[block].elements || h.blocks[block].at != at) {
 			continue
 		}
 		var v Name
@@ -70,7 +74,7 @@ func (o *Objects) newHeapTypes() *heapTypes {
 		case trace.RegionHeap:
 			kind = fieldPointer
 			if in := o.Block(e.Object, i); in >= 0 && h.blocks[in] != nil && h.blocks[in].kind == globalPointer {
-				v, _ = h.name(&o.allocs[in], in, int64(e.Object-o.allocs[in].Object), 8)
+				v, _ = h.name(&o.allocs[in], in, o.number(in), int64(e.Object-o.allocs[in].Object), 8)
 			}
 		}
 		if v.Type != nil && v.Type.Kind == dwarfinfo.Pointer && !strings.Contains(v.Suffix, "+") {
@@ -93,7 +97,7 @@ func (h *heapTypes) add(block int, b *blockType) {
 	case known == nil:
 		h.blocks[block] = b
 	case !same(known.typ, b.typ):
-		known.differ = true
+		known.differ = known.differ || !known.made
 	case known.kind < b.kind:
 		known.variable, known.kind = b.variable, b.kind
 	case known.kind == b.kind && known.variable != b.variable:
@@ -114,13 +118,22 @@ func (o *Objects) allocated(a *trace.Alloc) *blockType {
 	}
 	for i, s := range sites[:min(len(sites), wrappers)] {
 		found, wraps, ok := o.t.allocated(s)
-		if t := found.Type; ok && t.Size > 0 {
-			if found.Whole > 0 {
-				if found.Whole != int64(a.Size) {
-					return nil
-				}
-				return &blockType{typ: t, at: found.At, whole: found.Whole}
+		if !ok {
+			found = dwarfinfo.Allocated{}
+		}
+		t := found.Type
+		if t != nil && found.Whole > 0 {
+			if found.Whole != int64(a.Size) {
+				return nil
 			}
+			return &blockType{typ: t, at: found.At, whole: found.Whole}
+		}
+		if t == nil || t.Kind == dwarfinfo.Struct && t.Size != int64(a.Size) {
+			if b := o.handed(found.Handed, a, s); b != nil {
+				return b
+			}
+		}
+		if t != nil && t.Size > 0 {
 			if i > 0 && t.Size != int64(a.Size) && !(t.OpenEnded() && t.Size < int64(a.Size)) {
 				return nil
 			}
@@ -133,8 +146,41 @@ func (o *Objects) allocated(a *trace.Alloc) *blockType {
 	return nil
 }
 
-// name names size bytes at off in a block. It reports false if no type is known that fits.
-func (h *heapTypes) name(a *trace.Alloc, alloc int, off int64, size uint32) (n Name, ok bool) {
+// handed returns the type that the functions agree on which a block is handed to. A constructor knows better than they do.
+func (o *Objects) handed(to []dwarfinfo.Handed, a *trace.Alloc, s trace.Site) (b *blockType) {
+	array, size := o.t.arrays()[s], int64(a.Size)
+	for _, h := range to {
+		unit := h.Type.Size
+		if unit <= 0 || unit == 1 && h.Type.Kind == dwarfinfo.Scalar {
+			continue
+		}
+		of := &blockType{typ: h.Type, at: h.At, made: h.Constructor, elements: array}
+		fits := h.At == 0 && unit == size
+		if array || !h.Constructor && o.t.isC(s) {
+			of.elements = true
+			fits = (h.At == 0 || h.At == cookie) && size > h.At && (size-h.At)%unit == 0
+		}
+		switch {
+		case !fits:
+		case of.made:
+			return of
+		case b == nil:
+			b = of
+		case !same(b.typ, of.typ):
+			b.differ = true
+		}
+	}
+	if b != nil && b.differ {
+		return nil
+	}
+	return b
+}
+
+// cookie is how many bytes operator new[] puts before the first element to count those that have a destructor.
+const cookie = 8
+
+// name names size bytes at off in a block with a number. It reports false if no type is known that fits.
+func (h *heapTypes) name(a *trace.Alloc, alloc, number int, off int64, size uint32) (n Name, ok bool) {
 	b := h.blocks[alloc]
 	if b == nil || b.differ {
 		return n, false
@@ -142,12 +188,14 @@ func (h *heapTypes) name(a *trace.Alloc, alloc int, off int64, size uint32) (n N
 	if size == Block {
 		size = 0
 	}
-	all, unit := int64(a.Size), b.typ.Size
+	all, unit := int64(a.Size)-b.at, b.typ.Size
 	element := ""
 	off -= b.at
 	switch {
+	case off < 0:
+		return n, false
 	case b.whole > 0:
-		if off < 0 || off >= unit {
+		if off >= unit {
 			return n, false
 		}
 	case unit == all:
@@ -183,7 +231,7 @@ func (h *heapTypes) name(a *trace.Alloc, alloc int, off int64, size uint32) (n N
 		if kind == "" {
 			return n, false
 		}
-		n = newName(fmt.Sprintf("%s #%d", kind, alloc+1), element+path)
+		n = newName(fmt.Sprintf("%s #%d", kind, number), element+path)
 		n.Plain = kind + element + path
 	}
 	n.Type, n.Of = in.Leaf, in.OfName()
@@ -205,6 +253,7 @@ func (h *heapTypes) describe(alloc int, size uint64) string {
 		return ""
 	}
 	array := ""
+	size -= uint64(b.at)
 	if uint64(b.typ.Size) < size && !b.typ.OpenEnded() && b.whole == 0 {
 		if b.typ.Kind == dwarfinfo.Struct && !b.elements || size%uint64(b.typ.Size) != 0 {
 			return ""

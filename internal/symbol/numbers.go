@@ -1,18 +1,23 @@
 package symbol
 
 import (
+	"encoding/binary"
+
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// ObjectsAs is Objects, but an object has the name that it has in another trace of the program, as. The numbers of a Go program's objects
+// ObjectsAs is Objects, but an object has the name that it has in another trace of the program, as. Blocks that as does not have are
+// numbered after its own. The numbers of a Go program's objects
 // depend on the order, and on how much was recorded: what as does not have, or what may be several objects there, has no number.
 func (t *Table) ObjectsAs(tr, as *trace.Trace) *Objects {
 	o := t.Objects(tr)
 	if tr == as {
 		return o
 	}
-	if o.golang {
+	if !o.golang {
+		o.numbers = blockNumbers(tr, as)
+	} else {
 		o.types.as, o.types.there = correspondence(tr, as), t.goTypes(as.Types).objects
 	}
 	o.addLocals(tr, as)
@@ -43,6 +48,56 @@ func (o *Objects) addLocals(tr, as *trace.Trace) {
 			l.Event = i
 			o.locals[l.Object] = []trace.Local{l}
 		}
+	}
+}
+
+// blockNumbers returns the numbers of the blocks of a trace. A block has the number that a block has in another trace which the same thread
+// has allocated at the same place, called from the same places, as the same one of its blocks from there.
+func blockNumbers(of, as *trace.Trace) []int {
+	next, there := numberer(as), map[turn]int{}
+	for j := range as.Allocs {
+		there[next(j)] = j + 1
+	}
+	out, more := make([]int, len(of.Allocs)), len(as.Allocs)
+	next = numberer(of)
+	for i := range of.Allocs {
+		n, known := there[next(i)]
+		if !known {
+			more++
+			n = more
+		}
+		out[i] = n
+	}
+	return out
+}
+
+// turn is one of the blocks that a thread allocates in a call.
+type turn struct {
+	thread uint64 // its name
+	calls  string
+	n      int
+}
+
+// numberer returns what each of a trace's blocks is, which are asked for in their order.
+func numberer(t *trace.Trace) func(alloc int) turn {
+	seen := map[turn]int{}
+	return func(alloc int) turn {
+		a := &t.Allocs[alloc]
+		var calls []byte
+		calls = binary.LittleEndian.AppendUint64(calls, uint64(a.Site))
+		if int(a.Stack) < len(t.Stacks) {
+			for _, s := range t.Stacks[a.Stack] {
+				calls = binary.LittleEndian.AppendUint64(calls, uint64(s))
+			}
+		}
+		k := turn{calls: string(calls)}
+		if int(a.Thread) < len(t.Threads) {
+			k.thread = t.Threads[a.Thread].Name
+		}
+		n := seen[k]
+		seen[k]++
+		k.n = n
+		return k
 	}
 }
 

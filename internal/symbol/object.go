@@ -36,6 +36,8 @@ type Name struct {
 	// Plain is Text without the block's number, which means nothing in another trace. Empty for what is named by its
 	// block alone, and for what lies outside of blocks.
 	Plain string
+
+	number int // of the block
 }
 
 // Full returns the name with its origin or type: `block #3 (malloc at file.c:12, 24 bytes)+8`,
@@ -48,7 +50,7 @@ func (n Name) Full() string {
 		return n.Text
 	}
 	if n.Plain != "" {
-		return fmt.Sprintf("%s in block #%d (%s)", n.Text, n.Alloc+1, n.Detail)
+		return fmt.Sprintf("%s in block #%d (%s)", n.Text, n.number, n.Detail)
 	}
 	return n.Base + " (" + n.Detail + ")" + n.Suffix
 }
@@ -68,6 +70,8 @@ type Objects struct {
 	golang bool
 	types  goTypes
 	heap   *heapTypes // nil until it is asked for
+	// numbers are those of the blocks, by index into allocs; nil if they are numbered in the order of allocs.
+	numbers []int
 
 	tried []string // trace.Header.TryLock
 
@@ -349,17 +353,17 @@ func (o *Objects) blockName(obj trace.Object, size uint32, alloc int) Name {
 	if off := uint64(obj - a.Object); off > 0 {
 		suffix = fmt.Sprintf("+%d", off)
 	}
-	n := newName(fmt.Sprintf("block #%d", alloc+1), suffix)
+	n := newName(fmt.Sprintf("block #%d", o.number(alloc)), suffix)
 	if o.heap == nil {
 		o.heap = o.newHeapTypes()
 	}
 	off := uint64(obj - a.Object)
 	if whole := off == 0 && (size == Block || uint64(size) == a.Size && size > 8); !whole {
-		if in, ok := o.heap.name(a, alloc, int64(off), size); ok {
+		if in, ok := o.heap.name(a, alloc, o.number(alloc), int64(off), size); ok {
 			n = in
 		}
 	}
-	n.Alloc = alloc
+	n.Alloc, n.number = alloc, o.number(alloc)
 	f := o.allocator(a)
 	n.File, n.Line = f.File, f.Line
 	where := ""
@@ -373,21 +377,33 @@ func (o *Objects) blockName(obj trace.Object, size uint32, alloc int) Name {
 	return n
 }
 
-// allocator returns the innermost frame of the allocation that has source code, to skip library
-// functions such as operator new and strdup that call malloc.
+// number returns the number of a block in its name.
+func (o *Objects) number(alloc int) int {
+	if o.numbers != nil {
+		return o.numbers[alloc]
+	}
+	return alloc + 1
+}
+
+// allocator returns the innermost frame of the allocation that has source code, if possible code of the program's own, to skip
+// library functions that call malloc, such as operator new and strdup, and std::make_unique and the C++ library's containers.
 func (o *Objects) allocator(a *trace.Alloc) Frame {
 	sites := []trace.Site{a.Site}
 	if int(a.Stack) < len(o.stacks) {
 		sites = append(sites, o.stacks[a.Stack]...)
 	}
+	found := o.t.Call(a.Site)[0]
 	for _, s := range sites {
 		for _, f := range o.t.Call(s) {
-			if f.Known() {
+			switch {
+			case f.Known() && !f.System():
 				return f
+			case f.Known() && !found.Known():
+				found = f
 			}
 		}
 	}
-	return o.t.Call(a.Site)[0]
+	return found
 }
 
 // Global names the size bytes at an offset from the load address of module: a variable

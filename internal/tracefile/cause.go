@@ -11,28 +11,34 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// SaveCause makes e, of heddle's version, the explanation of a trace and saves it in the trace's file. It leaves alone a
-// file that may not be written, or that has another trace by now: an explanation that is not there is found again.
-func SaveCause(file string, t *trace.Trace, e *report.Explanation, heddle string) {
+// Rewritable reports whether the file of a trace may be written and has that trace still. A file that is not is left alone: an
+// explanation that is not there is found again.
+func Rewritable(file string, t *trace.Trace) bool {
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm()&0o200 == 0 || !identical(file, t) {
+		return false
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return false
+	}
+	f.Close()
+	return true
+}
+
+// SaveCause makes e, of heddle's version, the explanation of a trace, and writes both to the trace's file if write says so.
+func SaveCause(file string, t *trace.Trace, e *report.Explanation, heddle string, write bool) {
 	out := *e
 	if out.Passing != "" {
 		out.Passing = relative(filepath.Dir(file), out.Passing)
 	}
-	if out.Save(t, heddle); t.Explanation == nil {
+	if out.Save(t, heddle); t.Explanation == nil || !write {
 		return
 	}
 	file, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return
 	}
-	if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o200 == 0 || !identical(file, t) {
-		return
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY, 0)
-	if err != nil {
-		return
-	}
-	f.Close()
 	_ = rewrite(file, func(w io.Writer) error { return trace.Encode(w, t) })
 }
 

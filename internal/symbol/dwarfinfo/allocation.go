@@ -2,10 +2,12 @@ package dwarfinfo
 
 import (
 	"debug/dwarf"
+	"math"
 	"slices"
 
+	"golang.org/x/arch/x86/x86asm"
+
 	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
-	"github.com/heddle-dev/heddle/internal/symbol/elffile"
 )
 
 // An Allocated is the static type with which a call's result, a block of memory, is used.
@@ -16,6 +18,8 @@ type Allocated struct {
 	Elements bool
 	// At is where in the block the object of the type begins, Whole the block's size if there is something else in it, or 0.
 	At, Whole int64
+	// Handed is what the functions take the block for that it is handed to, in their order.
+	Handed []Handed
 }
 
 // Allocated returns with which type the block is used that a call returned to pc. It reports false if that is not known.
@@ -50,13 +54,15 @@ func (d *Info) Allocated(pc uint64) (a Allocated, wraps, ok bool) {
 		return a, wraps, false
 	}
 	base, _ := e.Val(dwarf.AttrFrameBase).([]byte)
-	r := result{frame: frame{u: u, pc: pc - 1}, after: pc, code: elffile.CodeAt(d.top().modulePath, pc, 8), fbreg: len(base) == 1 && base[0] == opReg6, cfa: len(base) == 1 && base[0] == opCallFrameCFA}
+	moments := follow(d.top().modulePath, pc)
+	a.Handed = u.handed(moments, chain)
+	r := result{frame: frame{u: u, pc: pc - 1}, moments: moments, fbreg: len(base) == 1 && base[0] == opReg6, cfa: len(base) == 1 && base[0] == opCallFrameCFA}
 	r.search(rd, e, chain[0].off, 0, r.holds)
 	if r.found == 0 || r.differ {
-		return a, wraps, false
+		return a, wraps, len(a.Handed) > 0
 	}
 	about := u.d.nameOf(r.found)
-	a = Allocated{Type: about.typ.typ().Pointee(), Name: about.name, Elements: u.isC()}
+	a.Type, a.Name, a.Elements = about.typ.typ().Pointee(), about.name, u.isC()
 	if fn := u.d.nameOf(r.fn).display(); fn != "" {
 		a.Name = fn + "::" + a.Name
 	}
@@ -75,79 +81,69 @@ func (u *unit) isC() bool { return slices.Contains([]int64{0x01, 0x02, 0x0c, 0x1
 // result is a search for the variable that a call's result is stored in.
 type result struct {
 	frame
-	after      uint64 // where the call returns to
-	code       []byte // the instructions there
-	fbreg, cfa bool   // DW_OP_fbreg counts from rbp, or from the CFA
-	differ     bool   // two variables of different types hold it
+	moments    []moment
+	fbreg, cfa bool // DW_OP_fbreg counts from rbp, or from the CFA
+	differ     bool // two variables of different types hold it
 	typ        *Type
+	since      int // the moment from which on the variable holds it
 }
 
-// holds notes a variable that holds the result: the code after the call stores rax in it, or its list of locations says
-// that it is in rax, or in the register that the code copies rax to.
+// holds notes a variable that holds the result: the code after the call stores it there, or its list of locations says
+// that it is in a register that has it. Of several, it is the first.
 func (r *result) holds(e *dwarf.Entry, fn dwarf.Offset, depth int) {
+	if e.Tag != dwarf.TagVariable {
+		return
+	}
 	t := r.u.d.nameOf(e.Offset).typ.typ()
-	if e.Tag != dwarf.TagVariable || t.Kind != Pointer || !r.stored(e) {
+	if t.Kind != Pointer {
+		return
+	}
+	since := r.first(e)
+	if since < 0 {
 		return
 	}
 	if r.found != 0 {
 		r.differ = r.differ || r.typ.Pointee() != t.Pointee()
-		return
+		if since >= r.since {
+			return
+		}
 	}
-	r.found, r.fn, r.typ = e.Offset, fn, t
+	r.found, r.fn, r.typ, r.since = e.Offset, fn, t, since
 }
 
-func (r *result) stored(e *dwarf.Entry) bool {
-	if expr, single := e.Val(dwarf.AttrLocation).([]byte); single {
-		if len(expr) < 2 {
-			return false
-		}
-		n, used := sleb(expr[1:])
-		switch {
-		case used+1 != len(expr):
-			return false
-		case expr[0] == opBreg6, expr[0] == opFbreg && r.fbreg:
-		case expr[0] == opFbreg && r.cfa:
-			n += 16
-		default:
-			return false
-		}
-		at, ok := storedAt(r.code)
-		return ok && at == n
+// first returns the first moment at which a variable holds the result, or -1.
+func (r *result) first(e *dwarf.Entry) int {
+	locations := r.u.locations(e)
+	if len(locations) == 0 {
+		return -1
 	}
-	for _, l := range r.u.locationList(e) {
-		if len(l.expr) != 1 || l.lo < r.after || l.lo >= l.hi {
-			continue
-		}
-		reg, size, copied := copiedTo(r.code)
-		if l.expr[0] == opReg0 && (l.lo == r.after || copied && l.lo == r.after+size) || copied && l.expr[0] == reg && l.lo <= r.after+size {
-			return true
-		}
+	at, framed := slot{}, false
+	if locations[0].hi == math.MaxUint64 {
+		at, framed = r.slot(locations[0].expr)
 	}
-	return false
+	return slices.IndexFunc(r.moments, func(m moment) bool {
+		off, ok := m.slots[at]
+		if !framed {
+			off, ok = inRegister(locations, &m)
+		}
+		return ok && off == 0
+	})
 }
 
-// storedAt decodes an instruction that stores rax at an offset from rbp.
-func storedAt(code []byte) (off int64, ok bool) {
-	switch {
-	case len(code) >= 4 && code[0] == 0x48 && code[1] == 0x89 && code[2] == 0x45:
-		return int64(int8(code[3])), true
-	case len(code) >= 7 && code[0] == 0x48 && code[1] == 0x89 && code[2] == 0x85:
-		return int64(int32(uint32(code[3]) | uint32(code[4])<<8 | uint32(code[5])<<16 | uint32(code[6])<<24)), true
+// slot returns the place on the stack that a location is.
+func (r *result) slot(expr []byte) (s slot, ok bool) {
+	if len(expr) < 2 {
+		return s, false
 	}
-	return 0, false
-}
-
-// copiedTo decodes an instruction that copies rax to a register that calls preserve: the DW_OP_reg of that register, and the
-// instruction's size.
-func copiedTo(code []byte) (reg byte, size uint64, ok bool) {
-	if len(code) < 3 || code[1] != 0x89 {
-		return 0, 0, false
+	n, used := sleb(expr[1:])
+	if used+1 != len(expr) {
+		return s, false
 	}
 	switch {
-	case code[0] == 0x48 && code[2] == 0xc3: // rbx
-		return opReg0 + 3, 3, true
-	case code[0] == 0x49 && code[2] >= 0xc4 && code[2] <= 0xc7: // r12 to r15
-		return opReg0 + 12 + code[2] - 0xc4, 3, true
+	case expr[0] == opBreg6, expr[0] == opFbreg && r.fbreg:
+		return slot{x86asm.RBP, n}, true
+	case expr[0] == opFbreg && r.cfa:
+		return slot{x86asm.RBP, n + 16}, true
 	}
-	return 0, 0, false
+	return s, false
 }
