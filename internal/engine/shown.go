@@ -59,7 +59,7 @@ func shown(ctx context.Context, t target.Target, recorded, all *trace.Trace, e *
 		return nil
 	}
 	own := out.Header
-	out.Header = recorded.Header
+	out.Header = recorded.Header.Executed(own)
 	out.Header.Points, out.Header.Signature = plan.Sites(), own.Signature
 	return out
 }
