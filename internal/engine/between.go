@@ -69,6 +69,9 @@ func completes(t *trace.Trace, c, other *suspect) bool {
 		return false
 	}
 	one, two := t.Events[a.First].Thread, t.Events[a.Second].Thread
+	if repeats(a.passing, &t.Events[a.Second]) {
+		return false
+	}
 	if t.Events[b.First].Thread != two || b.Second >= 0 && t.Events[b.Second].Thread != one || b.Second >= 0 && !b.Waiting && b.Second < a.Second {
 		return false
 	}
@@ -82,7 +85,7 @@ func completes(t *trace.Trace, c, other *suspect) bool {
 // behind looks for c of a, the first of an ordering, and b, the second: with b's thread held from what it does after a until c is done,
 // the execution does not fail. Where the execution ends before c, the one that does not fail has it.
 func (x *explainer) behind(ctx context.Context, c *suspect) (*report.Order, error) {
-	if c.Second < 0 || c.Waiting {
+	if c.Second < 0 || c.Waiting || repeats(c.passing, &x.Base.Events[c.Second]) {
 		return nil, nil
 	}
 	one, two := x.Base.Events[c.First].Thread, x.Base.Events[c.Second].Thread
@@ -199,11 +202,26 @@ func (x *explainer) ahead(ctx context.Context, c *suspect) (*report.Order, error
 		if err != nil {
 			return nil, err
 		}
-		if r != nil && r.Turned(e, b) {
+		if r != nil && r.Turned(e, b) && !repeats(r.Trace, &x.Base.Events[b]) {
 			return &report.Order{First: e, Second: b, Executions: 1, Kept: 1, KeptFailed: 1}, nil
 		}
 	}
 	return nil, nil
+}
+
+// repeats reports whether a thread does again what an event did. One that waits in a loop for a write does not come between it and
+// what was to be before it.
+func repeats(t *trace.Trace, ev *trace.Event) bool {
+	if t == nil {
+		return false
+	}
+	n := 0
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Thread == ev.Thread && e.Site == ev.Site && e.Op == ev.Op && e.Object == ev.Object {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // window returns the events of a thread from one number to another whose order can be turned.
