@@ -275,7 +275,7 @@ func (s *search) examine(ctx context.Context) (found []RaceFound, all bool, err 
 		}
 		h, harms := harmful[seen[i].Pair]
 		switch {
-		case len(libraries) > 0:
+		case len(libraries) > 0 && !seen[i].certain:
 			f.Verdict, f.Why = RaceUnconfirmed, untoldText(libraries)
 		case i >= next:
 			f.Verdict = RaceUnconfirmed

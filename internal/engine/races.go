@@ -26,6 +26,8 @@ type raced struct {
 	// orders counts the watched executions by which of Pair came first, in the first instance of the
 	// race; of two threads at one instruction, the one with the lower number counts as the first.
 	orders [2]int
+	// certain: an execution had the race in which all visits to libraries of Options.Untold were ordered.
+	certain bool
 }
 
 // saw adds the races of a watched execution that are not known yet. Without a trace, objects are
@@ -42,7 +44,7 @@ func (s *search) saw(p *flying, t *trace.Trace, races []race.Race) {
 			s.races[r.Pair] = known
 			continue
 		}
-		x := raced{Race: r, recorded: t != nil, plan: known.plan, number: known.number, orders: known.orders}
+		x := raced{Race: r, recorded: t != nil, plan: known.plan, number: known.number, orders: known.orders, certain: known.certain}
 		if x.recorded {
 			x.witness = witness(t, r.Object, r.Event)
 		} else {
@@ -123,13 +125,14 @@ func witness(t *trace.Trace, o trace.Object, at int) *trace.Trace {
 func (s *search) named() []Race {
 	out := []Race{} // "[]" in JSON
 	type text struct{ a, whereA, b, whereB, name string }
-	told := map[text]bool{}
+	told := map[text]int{} // indices in out
+	doubtful := len(s.untold()) > 0
 	for _, x := range slices.SortedFunc(maps.Values(s.races), func(x, y raced) int { return x.Race.Compare(y.Race) }) {
 		side := func(i int) Access {
 			a := x.sides[i]
 			return Access{a.Op.String(), a.Site, s.caller(a.Site, x.calls[i])}
 		}
-		r := Race{First: side(0), Second: side(1), Object: uint64(x.Object), Name: s.object(x.witness, x.Object, x.Size), Size: x.Size}
+		r := Race{First: side(0), Second: side(1), Object: uint64(x.Object), Name: s.object(x.witness, x.Object, x.Size), Size: x.Size, Unconfirmed: doubtful && !x.certain}
 		if s.opts.Suppressed != nil && s.opts.Suppressed(trace.Race, r.Name, [][]trace.Site{append([]trace.Site{r.First.Site}, x.calls[0]...), append([]trace.Site{r.Second.Site}, x.calls[1]...)}) {
 			continue
 		}
@@ -137,9 +140,11 @@ func (s *search) named() []Race {
 		if key.a+key.whereA > key.b+key.whereB {
 			key.a, key.whereA, key.b, key.whereB = key.b, key.whereB, key.a, key.whereA
 		}
-		if !told[key] {
-			told[key] = true
+		if i, ok := told[key]; !ok {
+			told[key] = len(out)
 			out = append(out, r)
+		} else if !r.Unconfirmed {
+			out[i].Unconfirmed = false
 		}
 	}
 	return out

@@ -11,6 +11,7 @@
 #include "memory/heap.h"
 #include "memory/operations.h"
 #include "memory/shadow.h"
+#include "memory/visits.h"
 
 // Addresses are an optimisation only; see hd_map_at.
 #define CELLS_BASE 0x2d0000000000ull
@@ -547,6 +548,7 @@ static enum kind kind_of(uint16_t op, int32_t result) {
 
 // Updates the thread's clock, epoch and serial number for this access. NULL: the budget is exhausted.
 static struct hd_order *present(struct hd_thread *t) {
+  if (HD_UNLIKELY(hd_visits)) hd_visit_over();
   struct hd_order *o = hd_order_of(t);
   if (!o) return NULL;
   bool anew = hd_order_access(o);
