@@ -13,25 +13,40 @@
 #include "core/modules.h"
 #include "core/rings.h"
 #include "memory/order.h"
+#include "memory/shadow.h"
 #include "memory/visits.h"
 
 bool hd_visits;
 
-enum { MOST = 1024, PAGE = 4096 };
-static struct range { uint64_t lo, size; int prot; } ranges[MOST];
+// A fault makes a block of code executable: changing a whole library takes time for each of its pages.
+enum { MOST = 1024, PAGE = 4096, BLOCK = 8 * PAGE, BLOCKS = 64, MOST_FAULTS = 1 << 16 };
+static struct range { uint64_t lo, hi; int prot; } ranges[MOST];
 static uint32_t nranges, nbase; // the first nbase belong to modules loaded at main
 static uint32_t changes;        // hd_late_changes when ranges was made
-static bool closed;             // the code is not executable
-static bool blind;              // some of it is executable all the time: any code may be part of a visit
+static struct block { uint64_t lo, hi; int prot; } blocks[BLOCKS]; // those that are executable
+static uint32_t nblocks, faults;
+
+// What threads visit is not known any more: no later access is looked at.
+static void give_up(void) {
+  hd_visits_end();
+  hd_shadow_give_up();
+}
+
+static bool protect(uint64_t lo, uint64_t hi, int prot) { return hd_sys(SYS_mprotect, lo, hi - lo, prot) == 0; }
+
+static void close_range(uint64_t lo, uint64_t hi, int prot) {
+  if (!protect(lo, hi, (prot & ~PROT_EXEC) | PROT_READ)) give_up();
+}
 
 static void add(uint64_t lo, uint64_t hi, int prot) {
   if (nranges == MOST) {
-    blind = true;
+    give_up();
     return;
   }
   lo &= ~(uint64_t)(PAGE - 1);
   hi = (hi + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-  ranges[nranges++] = (struct range){ lo, hi - lo, prot };
+  ranges[nranges++] = (struct range){ lo, hi, prot };
+  close_range(lo, hi, prot);
 }
 
 // Adds the code of a module, which may have several executable segments. by is how far the module lies from where m says.
@@ -49,14 +64,6 @@ static void add_module(const struct hd_module *m, uint64_t by) {
   }
 }
 
-static void protect(bool close) {
-  for (uint32_t i = 0; i < nranges; i++) {
-    const struct range *r = &ranges[i];
-    if (hd_sys(SYS_mprotect, r->lo, r->size, close ? (r->prot & ~PROT_EXEC) | PROT_READ : r->prot) && close) blind = true;
-  }
-  closed = close;
-}
-
 static void list_late(void) {
   uint64_t by;
   changes = hd_late_changes;
@@ -67,38 +74,45 @@ static void list_late(void) {
   }
 }
 
-void hd_visits_begin(bool asked) {
-  hd_visits = asked;
-  nranges = nbase = 0;
-  blind = false;
-  if (!asked) return;
+void hd_visits_begin(void) {
+  hd_visits = true;
+  nranges = nblocks = faults = 0;
   for (uint32_t i = 0; i < hd_shm->nmodules; i++)
     if (hd_shm->modules[i].flags & HD_MODULE_VISITS) add_module(&hd_shm->modules[i], 0);
   nbase = nranges;
   changes = hd_late_changes; // those of the execution before are gone
-  protect(true);
 }
 
 void hd_visits_end(void) {
-  if (hd_visits && closed) protect(false);
+  if (!hd_visits) return;
+  for (uint32_t i = 0; i < nranges; i++) protect(ranges[i].lo, ranges[i].hi, ranges[i].prot);
   hd_visits = false;
 }
 
 void hd_visit_over(void) {
-  if (changes != hd_late_changes) {
-    list_late();
-    closed = false;
-  }
-  if (!closed) protect(true);
-  if (blind) hd_order_visit(hd.cur);
+  for (uint32_t i = 0; i < nblocks; i++) close_range(blocks[i].lo, blocks[i].hi, blocks[i].prot);
+  nblocks = 0;
+  if (HD_UNLIKELY(changes != hd_late_changes)) list_late();
 }
 
-bool hd_visit(uint64_t pc) {
-  if (!hd_visits || !closed) return false;
+bool hd_visit(uint64_t pc, uint64_t address) {
+  enum { LONGEST = 15 }; // bytes of an instruction
+  if (!hd_visits || address - pc >= LONGEST) return false;
+  for (uint32_t i = 0; i < nblocks; i++)
+    if (address - blocks[i].lo < blocks[i].hi - blocks[i].lo) return false; // a fault of the library's own
   for (uint32_t i = 0; i < nranges; i++) {
-    if (pc - ranges[i].lo >= ranges[i].size) continue;
-    protect(false);
-    if (hd_mode == HD_ACTIVE) hd_order_visit(hd.cur);
+    const struct range *r = &ranges[i];
+    if (address - r->lo >= r->hi - r->lo) continue;
+    struct block b = { .lo = address & ~(uint64_t)(BLOCK - 1), .prot = r->prot };
+    b.hi = b.lo + BLOCK;
+    if (b.lo < r->lo) b.lo = r->lo;
+    if (b.hi > r->hi) b.hi = r->hi;
+    if (nblocks == BLOCKS || ++faults > MOST_FAULTS || !protect(b.lo, b.hi, b.prot)) {
+      give_up();
+      return true;
+    }
+    if (!nblocks) hd_order_visit(hd.cur);
+    blocks[nblocks++] = b;
     return true;
   }
   return false;

@@ -93,7 +93,7 @@ static void begin(void) {
   possible = hd_shadow_begin(hd.plan.watch_budget);
   hd_fill(closed, 0, sizeof closed);
   before = (struct hd_clock){ 0 }; // its memory belonged to an earlier execution
-  hd_visits_begin(possible && hd.plan.flags & HD_PLAN_VISITS);
+  if (possible && hd.plan.flags & HD_PLAN_VISITS) hd_visits_begin();
   if (possible) hd.watcher = event;
   else stop();
 }
