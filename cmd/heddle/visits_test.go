@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/doctor"
 	"github.com/heddle-dev/heddle/internal/testing/need"
 )
 
@@ -61,6 +62,26 @@ func TestVisitsIsolation(t *testing.T) {
 	for _, isolation := range []string{"fork", "process"} {
 		for _, how := range []string{"unused", "locked", "one", "opened", "opened-one", "thread"} {
 			visitsFind(t, program, copied, how, visits[how], "--isolation", isolation)
+		}
+	}
+}
+
+// doctor tells a library that the program calls from one that is only linked.
+func TestDoctorLibraries(t *testing.T) {
+	t.Parallel()
+	program, _ := visitsProgram(t, "gcc", "-O1")
+	idle, dir := filepath.Join(t.TempDir(), "idle"), filepath.Dir(program)
+	e := readExpectation(t, filepath.Join(repository(t), "testdata/programs/pass/abba_deadlock.c"))
+	e.flags = append(e.flags, "-Wl,--no-as-needed,-rpath,"+dir, filepath.Join(dir, "libown.so"))
+	compileProgram(t, e, "gcc", "-O1", idle)
+	for prog, want := range map[string]string{
+		program: "warn libown.so (own_lock, own_locked, own_new, and 6 more): what orders threads there is not known",
+		idle:    "ok libown.so: linked, but no code refers to it",
+	} {
+		out := runJSON[diagnosis](t, t.TempDir(), exitNothing, "doctor", "--json", "--", prog)
+		i := slices.IndexFunc(out.Checks, func(c doctor.Check) bool { return c.Name == "libraries" })
+		if i < 0 || string(out.Checks[i].Grade)+" "+out.Checks[i].Detail != want {
+			t.Errorf("%s: %+v", prog, out.Checks)
 		}
 	}
 }
