@@ -920,6 +920,7 @@ const (
 	ModuleProgram = 1
 	ModuleRuntime = 2
 	ModuleVisits  = 8
+	ModuleVisited = 16
 )
 
 // Module is struct hd_module, 592 bytes.

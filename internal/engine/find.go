@@ -132,7 +132,7 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 	s.settleRaces(ctx)
 	r.Races = s.named()
 	if slices.ContainsFunc(r.Races, func(x Race) bool { return x.Unconfirmed }) {
-		r.RacesUnconfirmed = s.untold()
+		r.RacesUnconfirmed = blamed(s.target, s.opts.Untold)
 	}
 	r.Coverage = s.coverage()
 	if r.Ended != Sequential {

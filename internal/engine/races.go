@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -150,13 +151,13 @@ func (s *search) named() []Race {
 	return out
 }
 
-// untold returns the names of the libraries among modules that order threads in a way that is not
-// known; is may be nil.
-func untold(modules []trace.Module, is func(path string) bool) (names []string) {
+// untold returns the names of the loaded libraries that order threads in a way that is not known, those included that
+// dlopen has loaded so far; is may be nil.
+func untold(t target.Target, is func(path string) bool) (names []string) {
 	if is == nil {
 		return nil
 	}
-	for _, m := range modules {
+	for _, m := range t.Modules() {
 		if name := filepath.Base(m.Path); !m.Program && is(m.Path) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -164,13 +165,24 @@ func untold(modules []trace.Module, is func(path string) bool) (names []string) 
 	return names
 }
 
+// blamed is untold without the libraries that no two threads have visited when executions that raced were repeated.
+func blamed(t target.Target, is func(path string) bool) []string {
+	v, ok := target.As[target.Visited](t)
+	if ok && is != nil {
+		if names := untold(t, func(path string) bool { return is(path) && v.Visited(path) }); len(names) > 0 {
+			return names
+		}
+	}
+	return untold(t, is)
+}
+
 // untoldText says why such libraries make races unconfirmed.
 func untoldText(libraries []string) string {
 	return strings.Join(libraries, ", ") + " may order the accesses in ways that heddle does not know"
 }
 
-// untold returns those of the loaded libraries, including the ones that dlopen has loaded so far.
-func (s *search) untold() []string { return untold(s.target.Modules(), s.opts.Untold) }
+// untold returns the libraries of Options.Untold that are loaded.
+func (s *search) untold() []string { return untold(s.target, s.opts.Untold) }
 
 // object names an object with Options.Objects, or as region and offset if that is nil.
 func (s *search) object(t *trace.Trace, o trace.Object, size uint32) string {

@@ -45,10 +45,9 @@ func ReplaySchedule(ctx context.Context, t target.Target, text string, opts Sche
 	if err == nil && o.Ending.Kind == trace.Race {
 		plan.Accesses = true // a race is shown with both accesses
 		v.like = &o.Ending
-		names := untold(t.Modules(), opts.Untold)
-		v.doubtful = len(names) == 0
+		v.doubtful = len(untold(t, opts.Untold)) == 0
 		if o, err = followed(ctx, t, v, plan); err == nil && o.Ending.Kind != trace.Race && !v.doubtful {
-			return nil, &UnconfirmedError{Libraries: names}
+			return nil, &UnconfirmedError{Libraries: blamed(t, opts.Untold)}
 		}
 	}
 	if err == nil && v.races && o.Ending.UsesGoneMemory() {

@@ -736,6 +736,7 @@ enum hd_module_flags {
   HD_MODULE_PROGRAM = 1u << 0,
   HD_MODULE_RUNTIME = 1u << 1,
   HD_MODULE_VISITS = 1u << 3,  // it may order threads in ways that the runtime does not know [C, before a plan with HD_PLAN_VISITS]
+  HD_MODULE_VISITED = 1u << 4, // two threads have visited it in an execution of such a plan
 };
 
 struct hd_module {

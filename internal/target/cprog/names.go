@@ -107,15 +107,35 @@ func (t *Target) lateIndex(addr uint64) (module int, base uint64) {
 func (p program) MarkVisited() {
 	p.addLate()
 	for i, m := range p.modules {
-		var at *abi.Module
-		if i < p.early {
-			at = &p.shm.Modules[i]
-		} else {
-			at = &p.shm.Late[i-p.early]
+		flags := &p.listed(p.shm, i).Flags
+		may := !m.Program && m.Path != trace.RuntimePath && toolchain.Untold(m.Path)
+		if may != (*flags&abi.ModuleVisits != 0) { // the runtime may be writing it
+			*flags ^= abi.ModuleVisits
 		}
-		at.Flags &^= abi.ModuleVisits
-		if !m.Program && m.Path != trace.RuntimePath && toolchain.Untold(m.Path) {
-			at.Flags |= abi.ModuleVisits
+	}
+}
+
+// listed returns a module's entry in the shared memory.
+func (t *Target) listed(s *abi.Shm, i int) *abi.Module {
+	if i < t.early {
+		return &s.Modules[i]
+	}
+	return &s.Late[i-t.early]
+}
+
+// Visited implements target.Visited.
+func (t *Target) Visited(path string) bool {
+	if t.shm != nil {
+		t.addVisited(t.shm)
+	}
+	return t.visited[path]
+}
+
+// addVisited adds to visited what two threads have visited in the process.
+func (t *Target) addVisited(s *abi.Shm) {
+	for i, m := range t.modules {
+		if t.listed(s, i).Flags&abi.ModuleVisited != 0 {
+			t.visited[m.Path] = true
 		}
 	}
 }

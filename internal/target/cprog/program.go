@@ -68,6 +68,7 @@ func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 // closing keeps what a process that has ended leaves in the shared memory.
 func (p program) closing(s *abi.Shm) {
 	p.addLate()
+	p.addVisited(s)
 	p.shm = nil
 	p.counted(s)
 }

@@ -70,7 +70,7 @@ uintptr_t hd_late_start(uint64_t address) {
   return p && !p->gone ? p->lo : 0;
 }
 
-const struct hd_module *hd_late_loaded(uint32_t n, uint64_t *by) {
+struct hd_module *hd_late_loaded(uint32_t n, uint64_t *by) {
   for (uint32_t i = 0; i < nplaces; i++) {
     if (places[i].gone || n--) continue;
     *by = places[i].base - base_of(places[i].slot);

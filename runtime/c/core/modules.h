@@ -53,7 +53,7 @@ void hd_texts_reset(void); // keeps only the modules loaded when main started
 extern HD_OWN bool hd_late;        // a module has been loaded or unloaded in this execution
 extern HD_OWN uint32_t hd_late_changes; // differs if modules have been loaded or unloaded, or an execution has begun
 // Returns the n-th module that is loaded, NULL if there are not as many. by is how far it lies from where the module says.
-const struct hd_module *hd_late_loaded(uint32_t n, uint64_t *by);
+struct hd_module *hd_late_loaded(uint32_t n, uint64_t *by);
 extern HD_OWN uint32_t hd_loading; // number of threads inside the loader, for instance in a constructor or destructor
 uint64_t hd_late_name(uint64_t address);
 static inline uint64_t hd_name(uint64_t address) { return HD_LIKELY(!hd_late) ? address : hd_late_name(address); }

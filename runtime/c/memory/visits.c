@@ -20,7 +20,12 @@ bool hd_visits;
 
 // A fault makes a block of code executable: changing a whole library takes time for each of its pages.
 enum { MOST = 1024, PAGE = 4096, BLOCK = 8 * PAGE, BLOCKS = 64, MOST_FAULTS = 1 << 16 };
-static struct range { uint64_t lo, hi; int prot; } ranges[MOST];
+static struct range {
+  uint64_t lo, hi;
+  int prot;
+  uint32_t visitor; // 1 + number of the thread that visited it last; 0: none has
+  struct hd_module *module;
+} ranges[MOST];
 static uint32_t nranges, nbase; // the first nbase belong to modules loaded at main
 static uint32_t changes;        // hd_late_changes when ranges was made
 static struct block { uint64_t lo, hi; int prot; } blocks[BLOCKS]; // those that are executable
@@ -38,29 +43,29 @@ static void close_range(uint64_t lo, uint64_t hi, int prot) {
   if (!protect(lo, hi, (prot & ~PROT_EXEC) | PROT_READ)) give_up();
 }
 
-static void add(uint64_t lo, uint64_t hi, int prot) {
+static void add(struct hd_module *m, uint64_t lo, uint64_t hi, int prot) {
   if (nranges == MOST) {
     give_up();
     return;
   }
   lo &= ~(uint64_t)(PAGE - 1);
   hi = (hi + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-  ranges[nranges++] = (struct range){ lo, hi, prot };
+  ranges[nranges++] = (struct range){ .lo = lo, .hi = hi, .prot = prot, .module = m };
   close_range(lo, hi, prot);
 }
 
 // Adds the code of a module, which may have several executable segments. by is how far the module lies from where m says.
-static void add_module(const struct hd_module *m, uint64_t by) {
+static void add_module(struct hd_module *m, uint64_t by) {
   const ElfW(Ehdr) *e = (const void *)(m->lo + by);
   if (e->e_ident[0] != ELFMAG0 || e->e_ident[1] != 'E' || e->e_ident[2] != 'L' || e->e_ident[3] != 'F') {
-    add(m->text_lo + by, m->text_hi + by, PROT_READ | PROT_EXEC);
+    add(m, m->text_lo + by, m->text_hi + by, PROT_READ | PROT_EXEC);
     return;
   }
   const ElfW(Phdr) *p = (const void *)(m->lo + by + e->e_phoff);
   for (int i = 0; i < e->e_phnum; i++) {
     if (p[i].p_type != PT_LOAD || !(p[i].p_flags & PF_X)) continue;
     uint64_t lo = m->base + by + p[i].p_vaddr;
-    add(lo, lo + p[i].p_memsz, (p[i].p_flags & PF_R ? PROT_READ : 0) | (p[i].p_flags & PF_W ? PROT_WRITE : 0) | PROT_EXEC);
+    add(m, lo, lo + p[i].p_memsz, (p[i].p_flags & PF_R ? PROT_READ : 0) | (p[i].p_flags & PF_W ? PROT_WRITE : 0) | PROT_EXEC);
   }
 }
 
@@ -69,7 +74,7 @@ static void list_late(void) {
   changes = hd_late_changes;
   nranges = nbase;
   for (uint32_t i = 0; i < HD_MAX_LATE; i++) {
-    const struct hd_module *m = hd_late_loaded(i, &by);
+    struct hd_module *m = hd_late_loaded(i, &by);
     if (m && m->flags & HD_MODULE_VISITS) add_module(m, by);
   }
 }
@@ -101,7 +106,7 @@ bool hd_visit(uint64_t pc, uint64_t address) {
   for (uint32_t i = 0; i < nblocks; i++)
     if (address - blocks[i].lo < blocks[i].hi - blocks[i].lo) return false; // a fault of the library's own
   for (uint32_t i = 0; i < nranges; i++) {
-    const struct range *r = &ranges[i];
+    struct range *r = &ranges[i];
     if (address - r->lo >= r->hi - r->lo) continue;
     struct block b = { .lo = address & ~(uint64_t)(BLOCK - 1), .prot = r->prot };
     b.hi = b.lo + BLOCK;
@@ -112,6 +117,8 @@ bool hd_visit(uint64_t pc, uint64_t address) {
       return true;
     }
     if (!nblocks) hd_order_visit(hd.cur);
+    if (r->visitor && r->visitor != hd.cur->number + 1) r->module->flags |= HD_MODULE_VISITED;
+    r->visitor = hd.cur->number + 1;
     blocks[nblocks++] = b;
     return true;
   }

@@ -922,6 +922,7 @@ const (
 	hdModuleProgram = 1
 	hdModuleRuntime = 2
 	hdModuleVisits  = 8
+	hdModuleVisited = 16
 )
 
 // hdModule is struct hd_module, 592 bytes.
