@@ -14,7 +14,7 @@ import (
 var visits = map[string]bool{
 	"unused": false, "locked": true, "one": false, "before": false, "after": false,
 	"callback": true, "callback-one": false, "object": true, "object-one": false, "table": true,
-	"opened": true, "opened-one": false, "opened-unused": false, "thread": true, "posted": true, "posted-apart": false,
+	"opened": true, "opened-one": false, "opened-unused": false, "reopened": true, "thread": true, "posted": true, "posted-apart": false,
 }
 
 // visitsProgram compiles the library and the program, which is linked with a second copy that it does not call, and returns
@@ -61,7 +61,7 @@ func TestVisitsIsolation(t *testing.T) {
 	t.Parallel()
 	program, copied := visitsProgram(t, "gcc", "-O1")
 	for _, option := range []string{"--isolation=fork", "--isolation=process", "--threads"} {
-		for _, how := range []string{"unused", "locked", "one", "opened", "opened-one", "thread"} {
+		for _, how := range []string{"unused", "locked", "one", "opened", "opened-one", "reopened", "thread"} {
 			visitsFind(t, program, copied, how, visits[how], option)
 		}
 	}
@@ -83,7 +83,7 @@ func TestDoctorLibraries(t *testing.T) {
 func visitsFind(t *testing.T, program, copied, how string, ordered bool, options ...string) {
 	t.Helper()
 	by, found := "libown.so", exitFound
-	if how == "opened" {
+	if how == "opened" || how == "reopened" {
 		by = "libcopy.so"
 	}
 	if ordered {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -32,7 +33,7 @@ func (s *search) promising(races []race.Race) (out []race.Race) {
 // certain repeats an execution that raced, with visits ordered. It reports whether the execution still has a race, and
 // makes that one the failure.
 func (s *search) certain(ctx context.Context, f *failure) (bool, error) {
-	if len(s.untold()) == 0 {
+	if _, ok := target.As[target.Visited](s.target); !ok {
 		return true, nil
 	}
 	last, cancel := outlasting(ctx)
@@ -45,6 +46,8 @@ func (s *search) certain(ctx context.Context, f *failure) (bool, error) {
 	raced := o.Ending.Kind == trace.Race
 	if raced {
 		f.outcome = o
+	} else if len(s.untold()) == 0 { // asked only now: another target may have made the first execution, and loaded libraries
+		return true, nil
 	}
 	for pair, x := range s.races {
 		switch {

@@ -32,6 +32,17 @@ static void by_object() {
   object->unlock();
 }
 
+static own_functions open(void *library) {
+  return {reinterpret_cast<void (*)()>(dlsym(library, "own_lock")), reinterpret_cast<void (*)()>(dlsym(library, "own_unlock"))};
+}
+
+static void reopened() {
+  void *library = dlopen(file, RTLD_NOW);
+  own_functions f = open(library);
+  with(&f);
+  dlclose(library);
+}
+
 static void *first(void *) {
   if (how == "locked" || how == "one") locked();
   else if (how == "before") own_nothing(), counter++;
@@ -40,6 +51,7 @@ static void *first(void *) {
   else if (how == "object" || how == "object-one") by_object();
   else if (how == "table") with(table);
   else if (how == "opened" || how == "opened-one") with(&opened);
+  else if (how == "reopened") reopened();
   else counter++;
   return nullptr;
 }
@@ -52,6 +64,7 @@ static void *second(void *) {
   else if (how == "object") by_object();
   else if (how == "table") with(table);
   else if (how == "opened") with(&opened);
+  else if (how == "reopened") reopened();
   else if (how == "posted" || how == "posted-apart") own_wait(), counter++;
   else counter++;
   return nullptr;
@@ -70,8 +83,7 @@ int main(int, char **argv) {
   table = own_table();
   if (how.compare(0, 6, "opened") == 0) {
     void *library = dlopen(file, RTLD_NOW);
-    opened.lock = reinterpret_cast<void (*)()>(dlsym(library, "own_lock"));
-    opened.unlock = reinterpret_cast<void (*)()>(dlsym(library, "own_unlock"));
+    opened = open(library);
   }
   if (how == "thread") {
     own_start(increment);
