@@ -132,6 +132,10 @@ type Plan struct {
 	// ability can do it (internal/target). It does not depend on Record; with Record, races also
 	// have call stacks and their objects can be named.
 	Watch bool
+	// Visits, with Watch, orders the visits of threads to libraries that may order them in ways that are not known: each
+	// visit happens after all before it. The races that are left are races, whatever these libraries do. Without
+	// such a library it changes nothing.
+	Visits bool
 
 	// Stop ends a repeated plan at the first execution that failed, an exit status
 	// other than ExpectStatus included.

@@ -37,7 +37,7 @@ func (d *doctorCommand) Run(a *app) error {
 		c, diag.Program = doctor.Program(d.Program.words())
 		checks = append(checks, c)
 		if diag.Program != nil {
-			checks = append(checks, doctor.Libraries(diag.Program))
+			checks = append(checks, doctor.Libraries(a.ctx, diag.Program))
 		}
 	}
 	if err := a.ctx.Err(); err != nil {

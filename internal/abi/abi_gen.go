@@ -386,6 +386,7 @@ const (
 	PlanStates    = 131072
 	PlanCycles    = 65536
 	PlanWatch     = 1024
+	PlanVisits    = 262144
 )
 
 // Step is struct hd_step, 16 bytes.
@@ -914,6 +915,14 @@ const (
 const (
 	InstrNone = 0
 	InstrTsan = 1
+)
+
+// enum hd_module_flags
+const (
+	ModuleProgram = 1
+	ModuleRuntime = 2
+	ModuleVisits  = 8
+	ModuleVisited = 16
 )
 
 // Module is struct hd_module, 592 bytes.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 )
@@ -141,17 +142,59 @@ func Program(words []string) (c Check, found *toolchain.Program) {
 	return Check{Name: name, Grade: Good, Detail: path + " has access hooks"}, &program
 }
 
-// Libraries checks the libraries of a program whose threads synchronise by means that access hooks
-// do not see.
-func Libraries(program *toolchain.Program) Check {
+// symbolsNamed is how many functions of a library are named.
+const symbolsNamed = 3
+
+// Libraries checks the libraries that a program is linked with, directly or not: those that synchronise threads by means
+// that access hooks do not see.
+func Libraries(ctx context.Context, program *toolchain.Program) Check {
 	const name = "libraries"
-	known, unknown := program.Libraries()
-	switch {
-	case len(unknown) > 0:
-		return Check{name, Poor, strings.Join(unknown, ", ") + ": what orders threads there is not known",
-			"Its threads are controlled, but data races that heddle reports may be false."}
-	case len(known) > 0:
-		return Check{Name: name, Grade: Good, Detail: strings.Join(known, ", ") + ": what orders threads there is known"}
+	all, err := program.Dependencies(ctx)
+	if err != nil {
+		return Check{name, Poor, err.Error(), "Whether a library orders threads in a way that heddle does not know is not checked."}
 	}
-	return Check{Name: name, Grade: Good, Detail: "none that synchronises threads by means of its own"}
+	var known, unknown, idle []string
+	for _, d := range all {
+		switch {
+		case d.Order == toolchain.Told:
+			known = append(known, d.Name)
+		case d.Order == toolchain.Unknown && len(d.Symbols) == 0:
+			idle = append(idle, d.Name)
+		case d.Order == toolchain.Unknown:
+			unknown = append(unknown, called(&d))
+		}
+	}
+	var details []string
+	if len(unknown) > 0 {
+		details = append(details, strings.Join(unknown, ", ")+": what orders threads there is not known")
+	}
+	if len(known) > 0 {
+		details = append(details, strings.Join(known, ", ")+": what orders threads there is known")
+	}
+	if len(idle) > 0 {
+		details = append(details, strings.Join(idle, ", ")+": linked, but no code refers to it")
+	}
+	if len(details) == 0 {
+		details = []string{"none that synchronises threads by means of its own"}
+	}
+	c := Check{Name: name, Grade: Good, Detail: strings.Join(details, "; ")}
+	if len(unknown) > 0 {
+		c.Grade, c.Advice = Poor, "A data race whose accesses such a library may have ordered is unconfirmed. Build the library with access hooks (CC='heddle cc', CXX='heddle c++'), and heddle sees what it orders."
+	}
+	return c
+}
+
+// called names a library and what calls it.
+func called(d *toolchain.Dependency) string {
+	if d.By != "" {
+		return fmt.Sprintf("%s (called by %s)", d.Name, d.By)
+	}
+	var names []string
+	for _, s := range d.Symbols[:min(len(d.Symbols), symbolsNamed)] {
+		names = append(names, cxxname.Readable(s))
+	}
+	if more := len(d.Symbols) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("%s (%s)", d.Name, strings.Join(names, ", "))
 }

@@ -21,6 +21,11 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 	if ok, err := s.settle(ctx, f); !ok {
 		return false, err
 	}
+	if f.outcome.Ending.Kind == trace.Race {
+		if ok, err := s.certain(ctx, f); !ok {
+			return false, err
+		}
+	}
 	o, again, err := s.rerun(ctx, f)
 	if err == nil && !again {
 		return false, nil

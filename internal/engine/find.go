@@ -47,6 +47,7 @@ type search struct {
 	behaviours   behaviours
 	effort       *effort // nil unless Options.Explain
 	races        map[[2]race.Access]raced
+	doubts       map[[2]race.Access]int // executions that were repeated, but had no certain race
 	held         heldRace
 	turnBefore   time.Duration // FindRaces: from the beginning, after which no more races are turned
 	turns        bool          // FindRaces
@@ -67,7 +68,7 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 			RacesFail: opts.Races == RacesFail || opts.WatchMore, NoEarlyTimeouts: opts.NoEarlyTimeouts,
 		},
 		shaping:    opts.shaping(),
-		behaviours: newBehaviours(), races: map[[2]race.Access]raced{}, aside: newAside(&opts),
+		behaviours: newBehaviours(), races: map[[2]race.Access]raced{}, doubts: map[[2]race.Access]int{}, aside: newAside(&opts),
 	}
 	h := t.Header()
 	s.outputs = outputsOf(&h)
@@ -128,9 +129,10 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 		r.PerSecond = float64(r.Executions) / r.Seconds
 	}
 	r.Rounds, r.Behaviours, r.Points, r.ExpectStatus = s.stage.Round, s.behaviours.len(), s.stage.Points, s.expect
+	s.settleRaces(ctx)
 	r.Races = s.named()
-	if len(r.Races) > 0 {
-		r.RacesUnconfirmed = s.untold()
+	if slices.ContainsFunc(r.Races, func(x Race) bool { return x.Unconfirmed }) {
+		r.RacesUnconfirmed = blamed(s.target, s.opts.Untold)
 	}
 	r.Coverage = s.coverage()
 	if r.Ended != Sequential {

@@ -37,6 +37,8 @@ type verdict struct {
 	// races makes an execution fail if it ends cleanly and its accesses race. Executions are then
 	// recorded and watched.
 	races bool
+	// doubtful makes races count that a library of Options.Untold may have ordered, too.
+	doubtful bool
 	// like is the race to prefer, or nil. It makes the choice among several races of an execution
 	// deterministic.
 	like   *trace.Ending
@@ -84,7 +86,8 @@ func (v *verdict) prepared(p schedule.Plan, watches bool) schedule.Plan {
 		v.preparedEndless(&p)
 	}
 	if v.races {
-		return experiment.Watched(p, watches)
+		p = experiment.Watched(p, watches)
+		p.Visits = !v.doubtful
 	}
 	return p
 }

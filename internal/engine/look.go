@@ -116,8 +116,8 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 	s.saw(p, o.Trace, seen.Races)
 	// A race seen only because accesses were skipped does not fail here. Its instructions become
 	// scheduling points, after which every watched execution shows it.
-	if s.opts.Races != RacesIgnored && len(seen.Races) > 0 && plan.SkipAccesses == 0 && len(s.untold()) == 0 {
-		if races := s.unset(o, seen.Races); s.wantsRace() {
+	if s.opts.Races != RacesIgnored && len(seen.Races) > 0 && plan.SkipAccesses == 0 {
+		if races := s.promising(s.unset(o, seen.Races)); s.wantsRace() {
 			v := verdict{expect: s.expect, where: s.caller, anyEnding: s.knows(o)}
 			v.race(o, races)
 		}

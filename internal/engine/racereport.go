@@ -264,7 +264,7 @@ func (s *search) examine(ctx context.Context) (found []RaceFound, all bool, err 
 		return nil, false, err
 	}
 	all = ctx.Err() == nil
-	libraries := s.untold()
+	libraries := blamed(s.target, s.opts.Untold)
 	for i := range found {
 		f := &found[i]
 		if f.Name == "" {
@@ -275,7 +275,7 @@ func (s *search) examine(ctx context.Context) (found []RaceFound, all bool, err 
 		}
 		h, harms := harmful[seen[i].Pair]
 		switch {
-		case len(libraries) > 0:
+		case len(libraries) > 0 && !seen[i].certain:
 			f.Verdict, f.Why = RaceUnconfirmed, untoldText(libraries)
 		case i >= next:
 			f.Verdict = RaceUnconfirmed

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -26,6 +27,8 @@ type raced struct {
 	// orders counts the watched executions by which of Pair came first, in the first instance of the
 	// race; of two threads at one instruction, the one with the lower number counts as the first.
 	orders [2]int
+	// certain: an execution had the race in which all visits to libraries of Options.Untold were ordered.
+	certain bool
 }
 
 // saw adds the races of a watched execution that are not known yet. Without a trace, objects are
@@ -42,7 +45,7 @@ func (s *search) saw(p *flying, t *trace.Trace, races []race.Race) {
 			s.races[r.Pair] = known
 			continue
 		}
-		x := raced{Race: r, recorded: t != nil, plan: known.plan, number: known.number, orders: known.orders}
+		x := raced{Race: r, recorded: t != nil, plan: known.plan, number: known.number, orders: known.orders, certain: known.certain}
 		if x.recorded {
 			x.witness = witness(t, r.Object, r.Event)
 		} else {
@@ -123,13 +126,14 @@ func witness(t *trace.Trace, o trace.Object, at int) *trace.Trace {
 func (s *search) named() []Race {
 	out := []Race{} // "[]" in JSON
 	type text struct{ a, whereA, b, whereB, name string }
-	told := map[text]bool{}
+	told := map[text]int{} // indices in out
+	doubtful := len(s.untold()) > 0
 	for _, x := range slices.SortedFunc(maps.Values(s.races), func(x, y raced) int { return x.Race.Compare(y.Race) }) {
 		side := func(i int) Access {
 			a := x.sides[i]
 			return Access{a.Op.String(), a.Site, s.caller(a.Site, x.calls[i])}
 		}
-		r := Race{First: side(0), Second: side(1), Object: uint64(x.Object), Name: s.object(x.witness, x.Object, x.Size), Size: x.Size}
+		r := Race{First: side(0), Second: side(1), Object: uint64(x.Object), Name: s.object(x.witness, x.Object, x.Size), Size: x.Size, Unconfirmed: doubtful && !x.certain}
 		if s.opts.Suppressed != nil && s.opts.Suppressed(trace.Race, r.Name, [][]trace.Site{append([]trace.Site{r.First.Site}, x.calls[0]...), append([]trace.Site{r.Second.Site}, x.calls[1]...)}) {
 			continue
 		}
@@ -137,21 +141,23 @@ func (s *search) named() []Race {
 		if key.a+key.whereA > key.b+key.whereB {
 			key.a, key.whereA, key.b, key.whereB = key.b, key.whereB, key.a, key.whereA
 		}
-		if !told[key] {
-			told[key] = true
+		if i, ok := told[key]; !ok {
+			told[key] = len(out)
 			out = append(out, r)
+		} else if !r.Unconfirmed {
+			out[i].Unconfirmed = false
 		}
 	}
 	return out
 }
 
-// untold returns the names of the libraries among modules that order threads in a way that is not
-// known; is may be nil.
-func untold(modules []trace.Module, is func(path string) bool) (names []string) {
+// untold returns the names of the loaded libraries that order threads in a way that is not known, those included that
+// dlopen has loaded so far; is may be nil.
+func untold(t target.Target, is func(path string) bool) (names []string) {
 	if is == nil {
 		return nil
 	}
-	for _, m := range modules {
+	for _, m := range t.Modules() {
 		if name := filepath.Base(m.Path); !m.Program && is(m.Path) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -159,13 +165,24 @@ func untold(modules []trace.Module, is func(path string) bool) (names []string) 
 	return names
 }
 
+// blamed is untold without the libraries that no two threads have visited when executions that raced were repeated.
+func blamed(t target.Target, is func(path string) bool) []string {
+	v, ok := target.As[target.Visited](t)
+	if ok && is != nil {
+		if names := untold(t, func(path string) bool { return is(path) && v.Visited(path) }); len(names) > 0 {
+			return names
+		}
+	}
+	return untold(t, is)
+}
+
 // untoldText says why such libraries make races unconfirmed.
 func untoldText(libraries []string) string {
 	return strings.Join(libraries, ", ") + " may order the accesses in ways that heddle does not know"
 }
 
-// untold returns those of the loaded libraries, including the ones that dlopen has loaded so far.
-func (s *search) untold() []string { return untold(s.target.Modules(), s.opts.Untold) }
+// untold returns the libraries of Options.Untold that are loaded.
+func (s *search) untold() []string { return untold(s.target, s.opts.Untold) }
 
 // object names an object with Options.Objects, or as region and offset if that is nil.
 func (s *search) object(t *trace.Trace, o trace.Object, size uint32) string {

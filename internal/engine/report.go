@@ -68,7 +68,7 @@ type Report struct {
 	// Relaxed is nil if every atomic that was performed was sequentially consistent and could not fail
 	// spuriously.
 	Relaxed *Relaxed `json:"relaxed,omitempty"`
-	// RacesUnconfirmed are the libraries that may order the accesses of Races (Options.Untold).
+	// RacesUnconfirmed are the libraries that may order the accesses of some Races (Options.Untold).
 	RacesUnconfirmed []string `json:"races_unconfirmed,omitempty"`
 	// Sequential means that the first execution is the only possible one, so no other was run; see
 	// Options.StopWhenSequential.
@@ -168,6 +168,8 @@ type Race struct {
 	Object uint64 `json:"object"` // of the witness, as a trace.Object
 	Name   string `json:"name"`   // name of the object
 	Size   uint32 `json:"size"`
+	// Unconfirmed: a library of Report.RacesUnconfirmed may order the accesses.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
 }
 
 // Access is one side of a race.

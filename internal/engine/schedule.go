@@ -38,17 +38,17 @@ func ReplaySchedule(ctx context.Context, t target.Target, text string, opts Sche
 		Policy: schedule.Fair, Points: points, Delays: schedule.NoDelays, Record: true,
 	}
 	h := t.Header()
-	v := verdict{expect: opts.ExpectStatus, outputs: outputsOf(&h), races: opts.RacesFail, where: func(s trace.Site, calls []trace.Site) string {
+	v := verdict{expect: opts.ExpectStatus, outputs: outputsOf(&h), races: opts.RacesFail, doubtful: true, where: func(s trace.Site, calls []trace.Site) string {
 		return caller(opts.Locate, opts.Where, t.Modules(), s, calls)
 	}, objects: opts.Objects, locate: opts.Locate}
 	o, err := followed(ctx, t, v, plan)
 	if err == nil && o.Ending.Kind == trace.Race {
-		if names := untold(t.Modules(), opts.Untold); len(names) > 0 {
-			return nil, &UnconfirmedError{Libraries: names}
-		}
 		plan.Accesses = true // a race is shown with both accesses
 		v.like = &o.Ending
-		o, err = followed(ctx, t, v, plan)
+		v.doubtful = len(untold(t, opts.Untold)) == 0
+		if o, err = followed(ctx, t, v, plan); err == nil && o.Ending.Kind != trace.Race && !v.doubtful {
+			return nil, &UnconfirmedError{Libraries: blamed(t, opts.Untold)}
+		}
 	}
 	if err == nil && v.races && o.Ending.UsesGoneMemory() {
 		v.races = false // a target that watches sends no frees

@@ -129,13 +129,10 @@ func (l *Launcher) startC(ctx context.Context, cfg cprog.Config) (target.Target,
 	if gotool.Built(path) {
 		return nil, fmt.Errorf("%s is a Go program: name its package, and heddle builds it", path)
 	}
-	program, err := toolchain.Inspect(path)
-	if err != nil {
+	if _, err := toolchain.Inspect(path); err != nil {
 		return nil, err
 	}
-	if _, unknown := program.Libraries(); len(unknown) > 0 && l.Note != nil {
-		l.Note("heddle does not know what " + strings.Join(unknown, ", ") + " orders between threads: data races it reports may be false")
-	}
+	var err error
 	if cfg.Path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}

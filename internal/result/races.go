@@ -14,13 +14,15 @@ type Race struct {
 	First  Access `json:"first"`
 	Second Access `json:"second"`
 	Object string `json:"object"`
+	// Unconfirmed: a library of Result.RacesUnconfirmed may order the accesses.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
 }
 
 // racesSeen returns the races of a report, including the finding's.
 func racesSeen(r *engine.Report) []Race {
 	out := []Race{}
 	for _, x := range r.Races {
-		out = append(out, Race{Access{x.First.Op, x.First.Where}, Access{x.Second.Op, x.Second.Where}, x.Name})
+		out = append(out, Race{Access{x.First.Op, x.First.Where}, Access{x.Second.Op, x.Second.Where}, x.Name, x.Unconfirmed})
 	}
 	return out
 }
@@ -30,22 +32,29 @@ const racesShown = 10
 
 // printRaces lists the races of a report.
 func printRaces(w io.Writer, r *engine.Report) {
-	races := racesSeen(r)
-	if len(races) == 0 {
-		return
+	var certain, doubtful []Race
+	for _, x := range racesSeen(r) {
+		if x.Unconfirmed {
+			doubtful = append(doubtful, x)
+		} else {
+			certain = append(certain, x)
+		}
 	}
-	fmt.Fprintf(w, "\n%s seen", wording.Count(len(races), "data race"))
-	if len(r.RacesUnconfirmed) > 0 {
-		fmt.Fprintf(w, ", unconfirmed: %s may order the accesses, in ways that heddle does not know", strings.Join(r.RacesUnconfirmed, ", "))
-	}
-	fmt.Fprintln(w, ":")
-	for i, r := range races {
-		if i == racesShown {
-			fmt.Fprintf(w, "  and %s more (--json lists all)\n", wording.Thousands(len(races)-i))
+	list := func(races []Race, how string) {
+		if len(races) == 0 {
 			return
 		}
-		fmt.Fprintf(w, "  %s: %s, %s\n", r.Object, r.First.text(), r.Second.text())
+		fmt.Fprintf(w, "\n%s seen%s:\n", wording.Count(len(races), "data race"), how)
+		for i, r := range races {
+			if i == racesShown {
+				fmt.Fprintf(w, "  and %s more (--json lists all)\n", wording.Thousands(len(races)-i))
+				return
+			}
+			fmt.Fprintf(w, "  %s: %s, %s\n", r.Object, r.First.text(), r.Second.text())
+		}
 	}
+	list(certain, "")
+	list(doubtful, ", unconfirmed: "+strings.Join(r.RacesUnconfirmed, ", ")+" may order the accesses, in ways that heddle does not know")
 }
 
 func (a Access) text() string {

@@ -54,7 +54,7 @@ type Find struct {
 	Unreproduced int      `json:"unreproduced,omitempty"`
 	Notes        []string `json:"notes,omitempty"`
 	Races        []Race   `json:"races"`
-	// RacesUnconfirmed are libraries that may order the accesses of Races.
+	// RacesUnconfirmed are libraries that may order the accesses of some Races.
 	RacesUnconfirmed []string `json:"races_unconfirmed,omitempty"`
 	// Strategies says what each strategy did, if asked for.
 	Strategies []engine.Explained `json:"strategies,omitempty"`

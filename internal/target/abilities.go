@@ -72,6 +72,11 @@ func Watches(t Target) bool {
 	return ok && w.WatchesRaces()
 }
 
+// Visited is the ability to tell which libraries two threads have visited in an execution of a plan with schedule.Plan.Visits.
+type Visited interface {
+	Visited(path string) bool
+}
+
 // Replicator is the ability to run one program in several targets at once.
 type Replicator interface {
 	// Replica returns a function that starts another target of the same program, configured as this

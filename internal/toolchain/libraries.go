@@ -66,18 +66,3 @@ func waitsUnseen(path string) bool {
 	}
 	return waits
 }
-
-// Libraries returns the libraries the program asks for that synchronise threads by means that
-// access hooks do not see: known, if the runtime knows what they order, and unknown, if it does not,
-// so that data races which heddle reports may be false.
-func (p Program) Libraries() (known, unknown []string) {
-	for _, lib := range p.Needed {
-		switch {
-		case begins(lib, told):
-			known = append(known, lib)
-		case begins(lib, untold):
-			unknown = append(unknown, lib)
-		}
-	}
-	return known, unknown
-}

@@ -400,6 +400,7 @@ enum hd_plan_flags {
   HD_PLAN_STATES   = 1u << 17, // with EVENTS: a STATE event before each scheduling point of the fair phase
   HD_PLAN_CYCLES   = 1u << 16, // C: a cycle of threads that wait for one another ends the execution at once, though other threads can go on
   HD_PLAN_WATCH    = 1u << 10, // find data races in place, and count the accesses of each memory instruction
+  HD_PLAN_VISITS   = 1u << 18, // C, with WATCH: the visits to modules with HD_MODULE_VISITS are ordered, as if each waited for those before it
 };
 
 // One step of a script. A step names its thread by index into the plan's own table
@@ -733,13 +734,20 @@ enum hd_cut {
 
 enum hd_instrumented { HD_INSTR_NONE = 0, HD_INSTR_TSAN = 1 };
 
+enum hd_module_flags {
+  HD_MODULE_PROGRAM = 1u << 0,
+  HD_MODULE_RUNTIME = 1u << 1,
+  HD_MODULE_VISITS = 1u << 3,  // it may order threads in ways that the runtime does not know [C, before a plan with HD_PLAN_VISITS]
+  HD_MODULE_VISITED = 1u << 4, // two threads have visited it in an execution of such a plan
+};
+
 struct hd_module {
   uint64_t base;   // load address (l_addr)
   uint64_t lo, hi; // mapped range
   uint64_t text_lo, text_hi; // executable segment
   uint8_t  build_id[HD_BUILD_ID];
   uint32_t build_id_len;
-  uint32_t flags;  // 1: the program itself, 2: the runtime, 4: calls access hooks
+  uint32_t flags;  // enum hd_module_flags
   char     path[HD_MODULE_PATH];
 };
 

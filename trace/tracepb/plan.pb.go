@@ -52,6 +52,7 @@ type Plan struct {
 	MaxAccesses   int64                  `protobuf:"zigzag64,20,opt,name=max_accesses,json=maxAccesses,proto3" json:"max_accesses,omitempty"`
 	SkipAccesses  uint64                 `protobuf:"varint,21,opt,name=skip_accesses,json=skipAccesses,proto3" json:"skip_accesses,omitempty"`
 	Watch         bool                   `protobuf:"varint,24,opt,name=watch,proto3" json:"watch,omitempty"`
+	Visits        bool                   `protobuf:"varint,37,opt,name=visits,proto3" json:"visits,omitempty"`
 	Values        bool                   `protobuf:"varint,29,opt,name=values,proto3" json:"values,omitempty"`
 	Functions     bool                   `protobuf:"varint,31,opt,name=functions,proto3" json:"functions,omitempty"`
 	States        bool                   `protobuf:"varint,35,opt,name=states,proto3" json:"states,omitempty"`
@@ -268,6 +269,13 @@ func (x *Plan) GetSkipAccesses() uint64 {
 func (x *Plan) GetWatch() bool {
 	if x != nil {
 		return x.Watch
+	}
+	return false
+}
+
+func (x *Plan) GetVisits() bool {
+	if x != nil {
+		return x.Visits
 	}
 	return false
 }
@@ -1222,7 +1230,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\x82\b\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\x9a\b\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -1251,6 +1259,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\fmax_accesses\x18\x14 \x01(\x12R\vmaxAccesses\x12#\n" +
 	"\rskip_accesses\x18\x15 \x01(\x04R\fskipAccesses\x12\x14\n" +
 	"\x05watch\x18\x18 \x01(\bR\x05watch\x12\x16\n" +
+	"\x06visits\x18% \x01(\bR\x06visits\x12\x16\n" +
 	"\x06values\x18\x1d \x01(\bR\x06values\x12\x1c\n" +
 	"\tfunctions\x18\x1f \x01(\bR\tfunctions\x12\x16\n" +
 	"\x06states\x18# \x01(\bR\x06states\x12\x1d\n" +

@@ -77,10 +77,11 @@ type Target struct {
 	scan    scan       // see Uncontrolled
 	listing sync.Mutex // held to change modules, and to read them outside of Run and Stream
 	loaded  []loaded
-	early   int          // number of modules loaded at main
-	late    []abi.Module // those that any process has loaded later
-	used    int          // how many of late the current execution refers to
-	shm     *abi.Shm     // of the process in use, nil if none is
+	early   int             // number of modules loaded at main
+	late    []abi.Module    // those that any process has loaded later
+	used    int             // how many of late the current execution refers to
+	shm     *abi.Shm        // of the process in use, nil if none is
+	visited map[string]bool // paths of libraries, see Visited; without those that only the process in use has visited
 	heapLo  uint64
 	// The initial stack: the vectors of pointers from argv on, then the strings.
 	vectors, strings, stringsEnd uint64
@@ -100,6 +101,7 @@ var (
 	_ target.LockTrier  = (*Target)(nil)
 	_ target.Debuggable = (*Target)(nil)
 	_ target.Replicator = (*Target)(nil)
+	_ target.Visited    = (*Target)(nil)
 )
 
 // RefusedError says why heddle cannot run a program.
@@ -130,7 +132,7 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 	if cfg.statements == nil {
 		cfg.statements = &statements{}
 	}
-	t := &Target{cfg: cfg}
+	t := &Target{cfg: cfg, visited: map[string]bool{}}
 	t.loop = ipc.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Again: t.again}
 	t.isolate(max(cfg.Isolation, Snapshot))
 	if cfg.Threads {

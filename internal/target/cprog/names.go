@@ -10,6 +10,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target/ipc"
+	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -29,8 +30,8 @@ func (t *Target) readModules(s *abi.Shm) {
 			path = path[:n]
 		}
 		t.loaded = append(t.loaded, loaded{m.Base, m.Lo, m.Hi})
-		mod := trace.Module{Path: string(path), BuildID: hex.EncodeToString(m.BuildId[:m.BuildIdLen]), Program: m.Flags&1 != 0}
-		if m.Flags&2 != 0 {
+		mod := trace.Module{Path: string(path), BuildID: hex.EncodeToString(m.BuildId[:m.BuildIdLen]), Program: m.Flags&abi.ModuleProgram != 0}
+		if m.Flags&abi.ModuleRuntime != 0 {
 			// The runtime's own path and build id are not part of the program.
 			mod = trace.Module{Path: trace.RuntimePath}
 		}
@@ -100,6 +101,43 @@ func (t *Target) lateIndex(addr uint64) (module int, base uint64) {
 	}
 	t.used = max(t.used, int(i)+1)
 	return module, abi.LateBase + i*abi.LateSpan
+}
+
+// MarkVisited marks the libraries that may order threads in ways that the runtime does not know, as far as they are known.
+func (p program) MarkVisited() {
+	p.addLate()
+	for i, m := range p.modules {
+		flags := &p.listed(p.shm, i).Flags
+		may := !m.Program && m.Path != trace.RuntimePath && toolchain.Untold(m.Path)
+		if may != (*flags&abi.ModuleVisits != 0) { // the runtime may be writing it
+			*flags ^= abi.ModuleVisits
+		}
+	}
+}
+
+// listed returns a module's entry in the shared memory.
+func (t *Target) listed(s *abi.Shm, i int) *abi.Module {
+	if i < t.early {
+		return &s.Modules[i]
+	}
+	return &s.Late[i-t.early]
+}
+
+// Visited implements target.Visited.
+func (t *Target) Visited(path string) bool {
+	if t.shm != nil {
+		t.addVisited(t.shm)
+	}
+	return t.visited[path]
+}
+
+// addVisited adds to visited what two threads have visited in the process.
+func (t *Target) addVisited(s *abi.Shm) {
+	for i, m := range t.modules {
+		if t.listed(s, i).Flags&abi.ModuleVisited != 0 {
+			t.visited[m.Path] = true
+		}
+	}
 }
 
 // Begin forgets which modules the previous execution referred to.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/ianlancetaylor/demangle"
@@ -68,6 +69,7 @@ func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 // closing keeps what a process that has ended leaves in the shared memory.
 func (p program) closing(s *abi.Shm) {
 	p.addLate()
+	p.addVisited(s)
 	p.shm = nil
 	p.counted(s)
 }
@@ -112,8 +114,11 @@ func environment(c *Config) []string {
 	return append(env, padding(c.Path, c.Args, env, argLimit())...)
 }
 
-// Ended gives an exception's type its name in the source, and adds what would help.
+// Ended gives an exception's type its name in the source, and adds what would help. It lists the modules that the execution has loaded.
 func (p program) Ended(_ *ipc.Process, plan *schedule.Plan, e *trace.Ending) {
+	if p.shm != nil && int(atomic.LoadUint32(&p.shm.Nlate)) > len(p.modules)-p.early {
+		p.addLate()
+	}
 	switch {
 	case e.Kind == trace.Clean && e.Status != plan.ExpectStatus:
 		p.unexpected(e)

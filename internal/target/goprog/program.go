@@ -40,6 +40,9 @@ func (p program) Object(sent uint64, _ *ipc.Stacks, _ trace.ThreadID) trace.Obje
 	return o
 }
 
+// MarkVisited does nothing: runtimes of Go programs ignore such plans.
+func (program) MarkVisited() {}
+
 // Pointer returns false: the runtime knows which values are pointers.
 func (program) Pointer(uint64, *ipc.Stacks, trace.ThreadID) (trace.Object, bool) { return 0, false }
 

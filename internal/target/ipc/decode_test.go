@@ -22,6 +22,7 @@ func (flat) Site(pc uint64) trace.Site                { return trace.MakeSite(0,
 func (flat) Object(addr uint64, _ *Stacks, _ trace.ThreadID) trace.Object {
 	return trace.Object(addr)
 }
+func (flat) MarkVisited()                                                 {}
 func (flat) Pointer(uint64, *Stacks, trace.ThreadID) (trace.Object, bool) { return 0, false }
 func (flat) Header() trace.Header                                         { return trace.Header{} }
 func (flat) Modules() []trace.Module                                      { return []trace.Module{{Program: true}} }

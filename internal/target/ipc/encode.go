@@ -73,6 +73,10 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	if p.Watch {
 		h.Flags |= abi.PlanWatch
 		h.WatchBudget = watchBudget(memory)
+		if p.Visits {
+			prog.MarkVisited()
+			h.Flags |= abi.PlanVisits
+		}
 	}
 	if p.Stop {
 		h.Flags |= abi.PlanStop

@@ -25,6 +25,8 @@ type Program interface {
 	// PC returns the address of a site in the running process; Site is its inverse.
 	PC(trace.Site) uint64
 	Site(pc uint64) trace.Site
+	// MarkVisited marks the modules to which schedule.Plan.Visits applies. It is called before such a plan is sent.
+	MarkVisited()
 	// Object names what a runtime reports as an address; by is the thread that used it.
 	Object(addr uint64, stacks *Stacks, by trace.ThreadID) trace.Object
 	// Pointer names the place that the value of an access points to. It returns false for a value that is

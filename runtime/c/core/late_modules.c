@@ -5,6 +5,7 @@
 // name until another module is loaded at its addresses, because a thread may still be inside it.
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <stddef.h>
 #include "core/libc.h"
 #include "core/modules.h"
 #include "core/outcome.h"
@@ -13,7 +14,7 @@
 bool hd_late, hd_renamed;
 pthread_mutex_t hd_loader_locks[2], hd_stream_locks[HD_STREAM_LOCKS];
 uint64_t hd_stream_lock_names[HD_STREAM_LOCKS];
-uint32_t hd_loading;
+uint32_t hd_loading, hd_late_changes;
 static struct place {
   uint64_t lo, hi, base;
   uint32_t slot;
@@ -25,6 +26,7 @@ static uint64_t adds, subs; // the loader's counts of loads and unloads at the l
 void hd_late_reset(void) {
   nplaces = 0;
   adds = subs = 0;
+  hd_late_changes++;
   hd_late = hd_renamed = false;
   hd_loading = 0;
   hd_texts_reset();
@@ -69,6 +71,15 @@ const char *hd_late_path(uint64_t address) {
 uintptr_t hd_late_start(uint64_t address) {
   const struct place *p = place_of(address);
   return p && !p->gone ? p->lo : 0;
+}
+
+struct hd_module *hd_late_loaded(uint32_t n, uint64_t *by) {
+  for (uint32_t i = 0; i < nplaces; i++) {
+    if (places[i].gone || n--) continue;
+    *by = places[i].base - base_of(places[i].slot);
+    return &hd_shm->late[places[i].slot];
+  }
+  return NULL;
 }
 
 const char *hd_late_gone(uint64_t address) {
@@ -137,7 +148,10 @@ static void met(struct hd_module *m) {
   m->hi += by;
   m->text_lo += by;
   m->text_hi += by;
-  *k = *m;
+  // The controller has not judged a module that it does not know yet.
+  if (slot == hd_shm->nlate) k->flags = hd_path_of_system(m->path) ? 0 : HD_MODULE_VISITS;
+  hd_copy(k, m, offsetof(struct hd_module, flags));
+  hd_copy(k->path, m->path, sizeof k->path);
   if (slot == hd_shm->nlate) __atomic_store_n(&hd_shm->nlate, slot + 1, __ATOMIC_RELEASE);
 }
 
@@ -173,6 +187,7 @@ void hd_late_look(void) {
   REAL(dl_iterate_phdr)(counts, &changed);
   if (!changed) return;
   hd_late = hd_renamed = true;
+  hd_late_changes++;
   for (uint32_t i = 0; i < nplaces; i++) places[i].seen = places[i].gone;
   REAL(dl_iterate_phdr)(one, NULL);
   for (uint32_t i = 0; i < nplaces; i++)

@@ -122,7 +122,7 @@ static int one(struct dl_phdr_info *info, size_t size, void *arg) {
   if (!hd_module_read(info, m)) return 0;
   const char *path = info->dlpi_name;
   if (*count == 0) {
-    m->flags |= 1;
+    m->flags |= HD_MODULE_PROGRAM;
     long n = hd_sys(SYS_readlink, "/proc/self/exe", m->path, HD_MODULE_PATH - 1);
     m->path[n > 0 ? n : 0] = 0;
   } else {
@@ -132,7 +132,7 @@ static int one(struct dl_phdr_info *info, size_t size, void *arg) {
   }
   bool self = (uint64_t)&one >= m->text_lo && (uint64_t)&one < m->text_hi;
   if (self) {
-    m->flags |= 2;
+    m->flags |= HD_MODULE_RUNTIME;
     rt_base = m->base;
     rt_lo = m->text_lo;
     rt_hi = m->text_hi;

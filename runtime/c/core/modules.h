@@ -54,6 +54,9 @@ void hd_texts_reset(void); // keeps only the modules loaded when main started
 // ---- late_modules.c: modules loaded and unloaded during an execution; a module's slot is its index in hd_shm->late
 extern HD_OWN bool hd_late;        // a module has been loaded or unloaded in this execution
 extern HD_OWN bool hd_renamed;     // hd_name changes some addresses in this execution
+extern HD_OWN uint32_t hd_late_changes; // differs if modules have been loaded or unloaded, or an execution has begun
+// Returns the n-th module that is loaded, NULL if there are not as many. by is how far it lies from where the module says.
+struct hd_module *hd_late_loaded(uint32_t n, uint64_t *by);
 extern HD_OWN uint32_t hd_loading; // number of threads inside the loader, for instance in a constructor or destructor
 uint64_t hd_late_name(uint64_t address);
 static inline uint64_t hd_name(uint64_t address) { return HD_LIKELY(!hd_renamed) ? address : hd_late_name(address); }

@@ -10,6 +10,7 @@
 #include "core/modules.h"
 #include "memory/operations.h"
 #include "memory/order.h"
+#include "memory/visits.h"
 
 // A lock, semaphore, barrier, condition, …, an atomic location, or a group of objects (ALL).
 struct object {
@@ -32,7 +33,7 @@ struct object {
 // An address has a separate object for each of these uses.
 enum { SYNC, ATOMIC, TOLD, ALL };
 enum { MOST_THREADS = 1 << 24 };
-enum { ALL_CHANNELS, ALL_SIGNALS, CANCELS }; // of ALL; a thread's cancellation is CANCELS + its number
+enum { ALL_CHANNELS, ALL_SIGNALS, ALL_VISITS, CANCELS }; // of ALL; a thread's cancellation is CANCELS + its number
 
 static struct object **objects; // open addressing, by key
 static uint32_t nobjects, room;
@@ -604,7 +605,16 @@ static void event(struct hd_order *o, const struct hd_pending *p, uint64_t value
   }
 }
 
+void hd_order_visit(struct hd_thread *t) {
+  struct hd_order *o = hd_order_of(t);
+  struct object *at = o ? object_at(ALL, ALL_VISITS) : NULL;
+  take(o, at);
+  leave(o, at);
+  t->serial = 0; // its next access passes through hd_visit_over
+}
+
 void hd_order_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags) {
+  if (HD_UNLIKELY(hd_visits)) hd_visit_over();
   struct hd_order *o = hd_order_of(t);
   if (!o) return;
   event(o, &t->pend, value, result, flags | t->pend.flags);

@@ -33,6 +33,8 @@ bool hd_order_access(struct hd_order *o);
 static inline uint64_t hd_order_epoch(const struct hd_order *o) { return hd_epoch(o->chain, hd_clock_time(&o->clock, o->chain)); } // its time is 0 without memory for its clock
 // Processes the thread's pending operation, which it has just performed.
 void hd_order_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags);
+// Orders what the thread has done and does after and before the visits of all threads (visits.h).
+void hd_order_visit(struct hd_thread *t);
 // Returns the minimum of the clocks of all running threads. Accesses that it covers cannot race with
 // later ones.
 const struct hd_clock *hd_order_known(void);

@@ -11,6 +11,7 @@
 #include "memory/heap.h"
 #include "memory/operations.h"
 #include "memory/shadow.h"
+#include "memory/visits.h"
 
 // Addresses are an optimisation only; see hd_map_at.
 #define CELLS_BASE 0x2d0000000000ull
@@ -230,6 +231,7 @@ bool hd_shadow_begin(uint64_t budget) {
 }
 
 bool hd_shadow_full(void) { return full || hd_pool_empty(); }
+void hd_shadow_give_up(void) { full = true; }
 
 // ---- instructions
 
@@ -547,6 +549,8 @@ static enum kind kind_of(uint16_t op, int32_t result) {
 
 // Updates the thread's clock, epoch and serial number for this access. NULL: the budget is exhausted.
 static struct hd_order *present(struct hd_thread *t) {
+  if (HD_UNLIKELY(hd_visits)) hd_visit_over();
+  if (HD_UNLIKELY(full)) return NULL;
   struct hd_order *o = hd_order_of(t);
   if (!o) return NULL;
   bool anew = hd_order_access(o);

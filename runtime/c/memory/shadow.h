@@ -117,6 +117,7 @@ void hd_shadow_access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_
 void hd_shadow_point(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc);
 bool hd_shadow_begin(uint64_t budget);  // false: the address space is too small
 bool hd_shadow_full(void);              // the budget is exhausted
+void hd_shadow_give_up(void);           // treats it as exhausted
 // Called before (arrive) and after (atomic) hd_order_event if the pending operation is an atomic access.
 void hd_shadow_arrive(struct hd_thread *t);
 void hd_shadow_atomic(struct hd_thread *t, int32_t result);

@@ -9,9 +9,11 @@
 #include "memory/heap.h"
 #include "memory/operations.h"
 #include "memory/shadow.h"
+#include "memory/visits.h"
 #include "memory/watch.h"
 
 static void stop(void) {
+  hd_visits_end();
   hd.watcher = NULL;
   hd_accesses_changed();
   hd.result.notes |= HD_NOTE_UNWATCHED;
@@ -83,6 +85,7 @@ static void event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t 
 static bool watched, possible; // the current execution is watched; memory for watching is available
 
 static void begin(void) {
+  hd_visits_end(); // of an execution that was given up
   hd.watcher = NULL;
   watched = hd.plan.flags & HD_PLAN_WATCH;
   if (!watched) return;
@@ -90,6 +93,7 @@ static void begin(void) {
   possible = hd_shadow_begin(hd.plan.watch_budget);
   hd_fill(closed, 0, sizeof closed);
   before = (struct hd_clock){ 0 }; // its memory belonged to an earlier execution
+  if (possible && hd.plan.flags & HD_PLAN_VISITS) hd_visits_begin();
   if (possible) hd.watcher = event;
   else stop();
 }
@@ -100,6 +104,7 @@ static void report(struct hd_result *r) {
     r->watched = hd_shadow_report();
   }
   watched = false;
+  hd_visits_end();
   hd.watcher = NULL;
 }
 

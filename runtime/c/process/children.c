@@ -31,6 +31,7 @@
 #include "core/run.h"
 #include "core/sched.h"
 #include "core/virtual_time.h"
+#include "memory/visits.h"
 #include "signals/signals.h"
 #include "threads/threads.h"
 #include "time/time.h"
@@ -187,6 +188,7 @@ static void in_child(void) {
   if (hd_mode == HD_CHILD) return;
   hd_mode = HD_CHILD;
   if (active && t->fork.what && forked_beside) hd_child_begins(&fates[t->fork.number - FIRST]);
+  hd_visits_end(); // while their faults are handled
   hd_crash_remove();
   hd_signals_release(active ? t : NULL);
   if (!active) return;

@@ -13,6 +13,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "memory/visits.h"
 #include "signals/signals.h"
 
 enum { ALT_STACK = 256 << 10, CUT = SIGURG };
@@ -51,6 +52,7 @@ static const char *unloaded(uint64_t pc, uint64_t addr) {
 static void on_fatal(int sig, siginfo_t *info, void *context) {
   ucontext_t *c = context;
   if (hd_mode == HD_ACTIVE && hd_arrival_aside(info)) return;
+  if (sig == SIGSEGV && info->si_code == SEGV_ACCERR && hd_visit(hd_context_pc(c), (uint64_t)info->si_addr)) return;
   if (sig == SIGTRAP && info->si_code > 0 && hd_inject_step(c)) return;
   if (info->si_code > 0 && hd_context_fix_up(c)) return;
   if (sig == SIGSEGV && info->si_code == SI_KERNEL && hd_timestamp(c)) return;

@@ -388,6 +388,7 @@ const (
 	hdPlanStates    = 131072
 	hdPlanCycles    = 65536
 	hdPlanWatch     = 1024
+	hdPlanVisits    = 262144
 )
 
 // hdStep is struct hd_step, 16 bytes.
@@ -916,6 +917,14 @@ const (
 const (
 	hdInstrNone = 0
 	hdInstrTsan = 1
+)
+
+// enum hd_module_flags
+const (
+	hdModuleProgram = 1
+	hdModuleRuntime = 2
+	hdModuleVisits  = 8
+	hdModuleVisited = 16
 )
 
 // hdModule is struct hd_module, 592 bytes.
