@@ -67,7 +67,6 @@
 	hooked	splice
 	hooked	tee
 	hooked	vmsplice
-	hooked	copy_file_range
 	hooked	pidfd_open
 	hooked	pidfd_getfd
 	hooked	pidfd_send_signal
