@@ -160,7 +160,7 @@ func DescriptorObject(fd int) Object {
 var channelKinds = [...]string{
 	abi.FdPipe: "pipe", abi.FdSocket: "socket", abi.FdEventfd: "eventfd", abi.FdTimerfd: "timerfd", abi.FdEpoll: "epoll set",
 	abi.FdFile: ChannelFile, abi.FdExternal: ChannelExternal, abi.FdLoader: "loader",
-	abi.FdTried: ChannelTried, abi.FdNumber: ChannelNumber, abi.FdStream: ChannelStream, abi.FdSignalfd: ChannelSignals,
+	abi.FdTried: ChannelTried, abi.FdNumber: ChannelNumber, abi.FdStream: ChannelStream, abi.FdSignalfd: ChannelSignals, abi.FdPidfd: "pidfd",
 }
 
 // Flags qualify an event; the values are part of the trace format.

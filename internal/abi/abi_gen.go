@@ -213,6 +213,7 @@ const (
 	FdNumber   = 10
 	FdStream   = 11
 	FdSignalfd = 12
+	FdPidfd    = 13
 )
 
 // enum hd_loader_lock

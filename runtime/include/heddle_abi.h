@@ -241,7 +241,7 @@ enum hd_fd_kind {
   HD_FD_TRIED,   // not a descriptor: a lock of heddle's own (--try-lock); for the descriptor, the first range with it
   HD_FD_NUMBER,  // the descriptor itself, whatever it refers to: the object of a race between a close and a use
   HD_FD_STREAM,  // not a descriptor: the lock of a stdio stream over it; the hash is 0 for stdin, stdout and stderr
-  HD_FD_SIGNALFD,
+  HD_FD_SIGNALFD, HD_FD_PIDFD,
 };
 enum hd_loader_lock {
   HD_LOADER_LOCK, // the lock of dlopen and dlclose, held while constructors and destructors run

@@ -138,6 +138,8 @@ static struct hd_thread *waiter(uint32_t *at) {
   return NULL;
 }
 
+void hd_io_changed(void) { hd_update(EVENT); }
+
 void hd_io_rearm(void) {
   struct hd_thread *u;
   for (uint32_t at = 0; (u = waiter(&at));)
@@ -228,7 +230,7 @@ static bool outside_acts(long ns) {
 
 // ---- for the scheduler
 static void describe(const struct hd_thread *u, hd_say *say) {
-  static const char *const kinds[] = { "file", "pipe", "socket", "eventfd", "timerfd", "epoll", "file", "descriptor", [HD_FD_SIGNALFD] = "signalfd" };
+  static const char *const kinds[] = { "file", "pipe", "socket", "eventfd", "timerfd", "epoll", "file", "descriptor", [HD_FD_SIGNALFD] = "signalfd", "pidfd" };
   const struct hd_io_wait *w = u->wait.io;
   const char *kind = w->file ? kinds[w->file->kind] : "descriptor";
   int fd = (int)u->pend.aux;

@@ -54,6 +54,9 @@ struct hd_msg;
 long hd_signalfd_read(struct hd_file *f, struct hd_msg *m); // bytes, or -errno
 bool hd_signalfd_any(void);                             // one has been opened
 
+extern short (*hd_pidfd_mask)(const struct hd_file *f);  // process/pidfd.c sets it
+void hd_io_changed(void);                               // what a descriptor says has changed
+
 // ---- timerfd.c
 uint64_t hd_timerfd_count(const struct hd_file *f); // expirations not read yet
 void hd_timerfd_taken(struct hd_file *f);

@@ -73,7 +73,7 @@ struct hd_file {                  // an open file description
   struct hd_stream *in, *out;
   uint64_t in_seq, out_seq;       // how often data arrived, and how often space became free
   uint64_t end_seq;               // how often an end of file or an error arrived
-  uint64_t count;                 // eventfd; signalfd: its mask
+  uint64_t count;                 // eventfd; signalfd: its mask; pidfd: the number of the child process, 0: the program itself
   uint64_t expires, interval;     // timerfd: virtual ns; expires 0: disarmed
   int clock;                      // timerfd
   struct hd_sock *sock;

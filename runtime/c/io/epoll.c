@@ -19,9 +19,10 @@
 // The events for which the arrival of data, and of space, is an edge.
 enum { IN = EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDBAND, OUT = EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND };
 
-// The first expiration of a timer since it was read is an edge, and so is each signal.
+// The first expiration of a timer since it was read is an edge, and so is each signal, and the end of a process.
 static uint64_t in_seq(const struct hd_file *f) {
   if (f->kind == HD_FD_SIGNALFD) return f->in_seq + hd_signalfd_edges(f);
+  if (f->kind == HD_FD_PIDFD) return hd_pidfd_mask(f) != 0;
   return f->in_seq + (f->kind == HD_FD_TIMERFD && hd_timerfd_count(f));
 }
 

@@ -20,6 +20,8 @@
 
 struct set { struct pollfd *fds; uint32_t n; };
 
+short (*hd_pidfd_mask)(const struct hd_file *f);
+
 static short file_mask(struct hd_file *f) {
   int mask = 0;
   switch (f->kind) {
@@ -30,6 +32,7 @@ static short file_mask(struct hd_file *f) {
   case HD_FD_SOCKET: return hd_sock_mask(f);
   case HD_FD_EVENTFD: return (short)((f->count ? POLLIN : 0) | (f->count < ~0ull - 1 ? POLLOUT : 0));
   case HD_FD_TIMERFD: return hd_timerfd_count(f) ? POLLIN : 0;
+  case HD_FD_PIDFD: return hd_pidfd_mask(f);
   case HD_FD_SIGNALFD: return hd_signalfd_ready(f) ? POLLIN : 0;
   case HD_FD_EPOLL: return hd_epoll_mask(f);
   }

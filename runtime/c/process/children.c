@@ -55,7 +55,8 @@ static struct {
   bool waited;
   uint32_t thread;        // number of the thread that forked it
   bool tells;             // it was forked beside other threads, and has a fate
-  struct hd_timer *watch; // will send SIGCHLD; NULL: not handled, or already sent
+  struct hd_timer *watch; // will send SIGCHLD; NULL: not needed, or already sent
+  bool over;              // it has ended, and the program may know
 } child[MOST];            // by number - FIRST
 static uint32_t nchildren;
 static uint64_t waiting; // object on which threads block that wait for a child longer than PATIENCE
@@ -115,6 +116,7 @@ static int announced(struct hd_thread *t, long pid, bool tells) {
   child[nchildren].tells = tells;
   child[nchildren].thread = t->number;
   child[nchildren].watch = NULL;
+  child[nchildren].over = false;
   vain = 0;
   int number = FIRST + (int)nchildren++;
   no_orphans(nchildren);
@@ -419,6 +421,8 @@ static bool over(int number, bool patient, struct hd_signal *s) {
   s->child = number;
   s->status = info.si_status;
   child[i].watch = NULL;
+  child[i].over = true;
+  hd_io_changed();
   return true;
 }
 
@@ -595,7 +599,8 @@ static bool unwanted(void) { return hd_actions[SIGCHLD].sa_handler == SIG_IGN ||
 static void reap(uint32_t i, struct rusage *usage) {
   if (usage) hd_fill(usage, 0, sizeof *usage);
   hd_sys4(SYS_wait4, kernels(i), NULL, 0, usage);
-  child[i].waited = true;
+  child[i].waited = child[i].over = true;
+  hd_io_changed();
 }
 
 // Waits for a child. Stores how it ended in *info and returns its number; 0: it still runs; negative:
@@ -687,11 +692,22 @@ HD_INTERPOSE(int, waitid, (idtype_t what, id_t id, siginfo_t *out, int options),
   siginfo_t info, told;
   hd.cur->pend.pc = HD_RA;
   if (options & (WSTOPPED | WCONTINUED)) hd_unsupported("waiting for a child process that stops or goes on (WSTOPPED, WCONTINUED)");
-  if (what == P_PGID || what == P_PIDFD) hd_unsupported("waitid for a process group or a pidfd");
+  if (what == P_PGID) hd_unsupported("waitid for a process group");
   if (!(options & WEXITED) || options & ~(WEXITED | WNOHANG | WNOWAIT | __WALL | __WCLONE | __WNOTHREAD)) return waited(-EINVAL);
+  bool nonblock = false;
+  if (what == P_PIDFD) {
+    const struct hd_file *f = hd_file_of((int)id);
+    if (!f || f->kind != HD_FD_PIDFD) return waited((int)id < 0 ? -EINVAL : -EBADF);
+    if (!f->count) return waited(-ECHILD);
+    what = P_PID;
+    id = (id_t)f->count;
+    nonblock = f->nonblock && !(options & WNOHANG);
+    if (nonblock) options |= WNOHANG;
+  }
   if (what != P_ALL && (what != P_PID || (int)id <= 0)) return waited(-EINVAL);
   long r = wait_for(what == P_ALL ? -1 : (pid_t)id, options & (WNOHANG | WNOWAIT), &info, NULL, HD_RA);
   if (r < 0) return waited(r);
+  if (r == 0 && nonblock) return waited(-EAGAIN);
   hd_fill(&told, 0, sizeof told);
   if (r > 0) {
     told.si_signo = SIGCHLD;
@@ -766,6 +782,22 @@ static int to_child(int pid, int sig, bool queue, union sigval value, uint64_t p
   hd_commit(t, (uint64_t)(pid - FIRST + 1), err);
   hd_kernel_exit(pc);
   return err;
+}
+
+int hd_child_signal(int number, int sig, uint64_t pc) {
+  static const union sigval none;
+  return to_child(number, sig, false, none, pc);
+}
+
+enum hd_child_state hd_child_state(int number) {
+  if (!is_child(number)) return HD_CHILD_UNKNOWN;
+  uint32_t i = (uint32_t)number - FIRST;
+  return child[i].waited ? HD_CHILD_REAPED : child[i].over ? HD_CHILD_OVER : HD_CHILD_ALIVE;
+}
+
+void hd_child_watch(int number, uint64_t pc) {
+  uint32_t i = (uint32_t)number - FIRST;
+  if (!child[i].watch && !child[i].over) child[i].watch = hd_timer_child(number, over, pc);
 }
 
 static int to_self(int sig, int code, union sigval value, uint64_t pc) {

@@ -38,6 +38,6 @@ const struct hd_registration *const hd_all_modules[] = {
   // descriptors and files
   &hd_descriptors, &hd_socket_addresses, &hd_directories, &hd_stdio, &hd_streams_locked, &hd_signalfds, &hd_io,
   // other processes, libraries
-  &hd_instructions, &hd_membarriers, &hd_children, &hd_shared_memory, &hd_loader,
+  &hd_instructions, &hd_membarriers, &hd_children, &hd_pidfds, &hd_shared_memory, &hd_loader,
   NULL,
 };

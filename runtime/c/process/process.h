@@ -31,5 +31,13 @@ long hd_child_syscall(long n, const long arguments[6]); // outside of an executi
 // ---- children.c
 void hd_children_init(void);
 void hd_children_subreaper(bool on); // the program's PR_SET_CHILD_SUBREAPER
+// Children by the numbers that the program knows. The end of a child that is watched is an event.
+enum hd_child_state { HD_CHILD_UNKNOWN, HD_CHILD_ALIVE, HD_CHILD_OVER, HD_CHILD_REAPED };
+enum hd_child_state hd_child_state(int number); // as far as the program can know
+void hd_child_watch(int number, uint64_t pc);
+int hd_child_signal(int number, int sig, uint64_t pc); // 0 or an errno
 extern const struct hd_registration hd_children;
+
+// ---- pidfd.c
+extern const struct hd_registration hd_pidfds;
 #endif

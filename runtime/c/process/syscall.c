@@ -43,6 +43,7 @@
 #include "io/blocking.h"
 #include "process/process.h"
 
+extern int pidfd_open(pid_t, unsigned), pidfd_send_signal(int, int, siginfo_t *, unsigned);
 extern int capget(cap_user_header_t, cap_user_data_t), capset(cap_user_header_t, const cap_user_data_t);
 
 #define P(i) ((void *)a[i])

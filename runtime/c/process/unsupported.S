@@ -67,9 +67,7 @@
 	hooked	splice
 	hooked	tee
 	hooked	vmsplice
-	hooked	pidfd_open
 	hooked	pidfd_getfd
-	hooked	pidfd_send_signal
 	hooked	process_madvise
 	hooked	process_mrelease
 // changes to the file system that the runtime cannot undo

@@ -215,6 +215,7 @@ const (
 	hdFdNumber   = 10
 	hdFdStream   = 11
 	hdFdSignalfd = 12
+	hdFdPidfd    = 13
 )
 
 // enum hd_loader_lock
