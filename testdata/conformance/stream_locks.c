@@ -58,6 +58,13 @@ static void *holds(void *arg) {
   return arg;
 }
 
+static void *keeps(void *arg) {
+  flockfile(stdout);
+  pthread_barrier_wait(&b);
+  pause();
+  return arg;
+}
+
 static void *reads(void *arg) {
   char line[20];
   while (fgets(line, sizeof line, arg)) {
@@ -124,5 +131,9 @@ int main(void) {
 
   SAY(fclose(f));
   SAY(fclose(g));
+
+  // The end of the process waits for no stream.
+  pthread_create(&t, NULL, keeps, NULL);
+  pthread_barrier_wait(&b);
   return 0;
 }

@@ -40,7 +40,6 @@ bool hd_path_of_system(const char *path);
 bool hd_in_system(uint64_t pc);          // pc lies in one of those libraries
 const char *hd_module_name(uint64_t pc); // the file name of the module that pc lies in
 bool hd_is_constant(uint64_t address);   // address lies in a part of a module that is never written
-bool hd_in_runtime(uint64_t pc);
 bool hd_has_hooks(uint64_t pc);          // the module that pc lies in was compiled with access hooks
 uintptr_t hd_module_start(uint64_t pc);  // where the module that pc lies in begins, with its ELF header; 0: in none
 bool hd_in_loader(uint64_t pc);

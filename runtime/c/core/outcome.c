@@ -311,7 +311,7 @@ void hd_end_child(uint32_t process, uint32_t thread, uint16_t op, uint32_t holde
 void hd_misuse(uint64_t pc, uint64_t object, const char *msg) { hd_end(HD_OUT_MISUSE, 0, pc, object, msg); }
 
 void hd_unsupported(const char *what) {
-  hd_end(HD_OUT_UNSUPPORTED, 0, hd.cur->pend.pc, 0, what);
+  hd_end(HD_OUT_UNSUPPORTED, 0, hd_programs_pc(hd.cur, hd.cur->pend.pc), 0, what);
 }
 
 void hd_require_isolation(uint32_t isolation, const char *what) {

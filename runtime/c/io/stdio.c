@@ -213,7 +213,6 @@ static void flush_all(uint64_t pc) {
     struct use held __attribute__((cleanup(leave), unused)) = enter(&f, HD_ADDS, pc);
     REAL(fflush)(f);
   }
-  hd_stream_locks_pass(pc);
 }
 void hd_stdio_flush(uint64_t pc) {
   if (hd_stdio_moved) hd_stdio_settle(pc);
@@ -221,7 +220,10 @@ void hd_stdio_flush(uint64_t pc) {
 }
 
 HD_EXPORT int fflush(FILE *f) {
-  if (!f && hd_active()) hd_stdio_flush(HD_RA);
+  if (!f && hd_active()) {
+    hd_stdio_flush(HD_RA);
+    hd_stream_locks_pass(HD_RA);
+  }
   PRINTS_TO(f);
   return REAL(fflush)(f);
 }

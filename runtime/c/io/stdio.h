@@ -19,6 +19,6 @@ void *hd_stdio_lock(const void *f, uint64_t pc); // its mutex if its writes call
 // ---- stream_locks.c: of streams of libc's
 void *hd_stream_lock(const void *f);    // a mutex; NULL: the program locks no streams, or not this one
 void hd_stream_closes(const void *f, uint64_t pc);
-void hd_stream_locks_pass(uint64_t pc); // acquires and releases each, as a call on all streams does
+void hd_stream_locks_pass(uint64_t pc); // acquires and releases each, as fflush(NULL) does; the exit does not
 extern const struct hd_registration hd_stdio, hd_streams_locked;
 #endif

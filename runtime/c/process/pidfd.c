@@ -52,7 +52,7 @@ static long open_process(int pid, unsigned flags, uint64_t pc) {
   t->pend.obj = f->id;
   t->pend.aux = (uint64_t)fd;
   hd_io_done(t, 0, 0);
-  if (number) hd_child_watch(number, pc);
+  if (number) hd_child_watch(number, hd_programs_pc(t, pc));
   return fd;
 }
 

@@ -119,7 +119,7 @@ static long wait_for(const long a[6]) {
 
 long hd_system_call(long n, const long a[6], uint64_t pc, bool instruction) {
   enum { GAP = 337, AFTER_GAP = 424 }; // Linux will never use the numbers between
-  hd.cur->pend.pc = pc;
+  hd.cur->pend.pc = hd.cur->raw_pc = pc;
   switch (n) {
 #define MODELLED(number, name, expression) case number: return expression;
 #define KERNEL(number, name, why) case number: return hd_errno_result(hd_sys6(n, a[0], a[1], a[2], a[3], a[4], a[5]));
