@@ -199,7 +199,7 @@ type Progress struct {
 	Elapsed    time.Duration
 	// Cost is the cost of the simplest failing execution so far, while simplifying.
 	Cost *trace.Cost
-	// Race is the confirmed data race that is kept back while the search goes on for what it leads to, nil if there is none yet.
+	// Race is the confirmed data race that is kept back while the search goes on for what it leads to, nil while no race has been.
 	Race *Finding
 	// Long is where an execution is that has run for several seconds. Progress with it may be reported at the same time as
 	// other progress, and has the elapsed time besides.

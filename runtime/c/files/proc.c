@@ -94,7 +94,7 @@ const char *hd_in_proc(char *out, const char *path, enum hd_proc_use use) {
     } else if (n >= HD_CHILD_BASE && n < HD_CHILD_BASE + 1024) {
       return nowhere;
     } else if (n == (uint32_t)hd_pid() - 1) {
-      if (use == HD_PROC_WRITE || !hd_streq(s, "/stat") && !hd_streq(s, "/status") && !hd_streq(s, "/comm") && !hd_streq(s, "/exe"))
+      if (use == HD_PROC_WRITE || (!hd_streq(s, "/stat") && !hd_streq(s, "/status") && !hd_streq(s, "/comm") && !hd_streq(s, "/exe")))
         hd_unsupported("the files in /proc of the program's parent");
       if (use == HD_PROC_READ) state = hd_streq(s, "/status") ? STATUS : hd_streq(s, "/stat") ? STAT : OTHER;
       parents = true;

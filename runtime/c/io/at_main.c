@@ -158,7 +158,7 @@ static void report(struct hd_result *r) {
   uint64_t n = output_size();
   r->output = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
   // An exit status that means failure is told apart by what the program wrote about it, whatever the plan's flags.
-  if (hd.plan.flags & HD_PLAN_OUTPUT || r->outcome == HD_OUT_CLEAN && r->status != hd.plan.expect_status) output(n);
+  if (hd.plan.flags & HD_PLAN_OUTPUT || (r->outcome == HD_OUT_CLEAN && r->status != hd.plan.expect_status)) output(n);
   put_back(n);
 }
 
