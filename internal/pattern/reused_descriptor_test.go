@@ -25,6 +25,13 @@ func TestReusedDescriptor(t *testing.T) {
 	if got, want := m.Fact(words{&Execution{Trace: &trace.Trace{Events: events}}}), "T1's fd write#3 comes after T0's fd close at #1, and fd open at #2 has reused the number"; got != want {
 		t.Errorf("says %q, want %q", got, want)
 	}
+	closes := &Execution{Trace: &trace.Trace{Events: events}, Order: &Order{First: 1, Second: 3}}
+	if got, want := Of(closes).Fact(words{closes}), m.Fact(words{closes}); got != want {
+		t.Errorf("of the close and the use, it says %q, want %q", got, want)
+	}
+	if got := Of(&Execution{Trace: &trace.Trace{Events: events}, Order: &Order{First: 0, Second: 1}}); got != nil && got.Pattern.Name == ReusedDescriptor {
+		t.Error("a descriptor is closed once")
+	}
 	if got := of(4); got != OrderViolation {
 		t.Errorf("another descriptor is closed: %s, want %s", got, OrderViolation)
 	}
