@@ -24,7 +24,7 @@ func (x *explainer) interrupts(ctx context.Context, c *suspect) (*report.Order, 
 		return nil, nil
 	}
 	for _, other := range x.confirmed {
-		if other != c && completes(x.Base, c, other) {
+		if other != c && x.completes(c, other) {
 			c.Between = true
 			return &other.Order, nil
 		}
@@ -60,7 +60,8 @@ func turnable(t *trace.Trace, e int) bool {
 }
 
 // completes reports whether another ordering is the other half of c: the first of one and the second of the other are of one thread.
-func completes(t *trace.Trace, c, other *suspect) bool {
+func (x *explainer) completes(c, other *suspect) bool {
+	t := x.Base
 	a, b := c, other
 	if b.First < a.First {
 		a, b = b, a
@@ -69,7 +70,7 @@ func completes(t *trace.Trace, c, other *suspect) bool {
 		return false
 	}
 	one, two := t.Events[a.First].Thread, t.Events[a.Second].Thread
-	if repeats(a.passing, &t.Events[a.Second]) {
+	if x.polled(a.passing, a.Second) {
 		return false
 	}
 	if t.Events[b.First].Thread != two || b.Second >= 0 && t.Events[b.Second].Thread != one || b.Second >= 0 && !b.Waiting && b.Second < a.Second {
@@ -85,7 +86,7 @@ func completes(t *trace.Trace, c, other *suspect) bool {
 // behind looks for c of a, the first of an ordering, and b, the second: with b's thread held from what it does after a until c is done,
 // the execution does not fail. Where the execution ends before c, the one that does not fail has it.
 func (x *explainer) behind(ctx context.Context, c *suspect) (*report.Order, error) {
-	if c.Second < 0 || c.Waiting || repeats(c.passing, &x.Base.Events[c.Second]) {
+	if c.Second < 0 || c.Waiting || x.polled(c.passing, c.Second) {
 		return nil, nil
 	}
 	one, two := x.Base.Events[c.First].Thread, x.Base.Events[c.Second].Thread
@@ -202,26 +203,31 @@ func (x *explainer) ahead(ctx context.Context, c *suspect) (*report.Order, error
 		if err != nil {
 			return nil, err
 		}
-		if r != nil && r.Turned(e, b) && !repeats(r.Trace, &x.Base.Events[b]) {
+		if r != nil && r.Turned(e, b) && !x.polled(r.Trace, b) {
 			return &report.Order{First: e, Second: b, Executions: 1, Kept: 1, KeptFailed: 1}, nil
 		}
 	}
 	return nil, nil
 }
 
-// repeats reports whether a thread does again what an event did. One that waits in a loop for a write does not come between it and
-// what was to be before it.
-func repeats(t *trace.Trace, ev *trace.Event) bool {
-	if t == nil {
+// polled reports whether the thread of an event that reads memory has read other values there, in the base or in another execution. One
+// that waits in a loop for a write does not come between that and what was to be before it. Compilers read at other instructions within
+// the loop than ahead of it.
+func (x *explainer) polled(other *trace.Trace, e int) bool {
+	ev := &x.Base.Events[e]
+	if ops.Of(ev.Op).Of != ops.Memory || ops.Changes(ev) {
 		return false
 	}
-	n := 0
-	for i := range t.Events {
-		if e := &t.Events[i]; e.Thread == ev.Thread && e.Site == ev.Site && e.Op == ev.Op && e.Object == ev.Object {
-			n++
+	for _, t := range []*trace.Trace{x.Base, other} {
+		if t != nil && slices.ContainsFunc(t.Events, func(r trace.Event) bool {
+			return r.Thread == ev.Thread && r.Op == ev.Op && r.Object == ev.Object && r.Value != ev.Value
+		}) && slices.ContainsFunc(t.Events, func(r trace.Event) bool {
+			return r.Thread == ev.Thread && r.Op == ev.Op && r.Object == ev.Object && r.Value == ev.Value
+		}) {
+			return true
 		}
 	}
-	return n > 1
+	return false
 }
 
 // window returns the events of a thread from one number to another whose order can be turned.
