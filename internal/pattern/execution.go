@@ -29,6 +29,40 @@ type Execution struct {
 	places map[[2]place]bool // what together returns, as far as it is known
 }
 
+// reused reports whether a place in a thread's stack belongs to another function's frame at one event of the thread than at another: it
+// then holds other variables.
+func (x *Execution) reused(i, j int) bool {
+	object := x.event(i).Object
+	if object.Region() != trace.RegionStack || x.event(i).Thread != x.event(j).Thread {
+		return false
+	}
+	calls := func(at int) []trace.Site {
+		ev := x.event(at)
+		if int(ev.Stack) >= len(x.Trace.Stacks) {
+			return []trace.Site{ev.Site}
+		}
+		return append([]trace.Site{ev.Site}, x.Trace.Stacks[ev.Stack]...)
+	}
+	// The frame was told at another event of the thread, in which the function had the same callers.
+	frame := func(at int) (found *trace.Local) {
+		now := calls(at)
+		for k := range x.Trace.Locals {
+			l := &x.Trace.Locals[k]
+			if l.Object != object || l.Event > at || x.event(l.Event).Thread != x.event(at).Thread {
+				continue
+			}
+			then := calls(l.Event)
+			n := slices.IndexFunc(then, func(s trace.Site) bool { return s == l.Site || s == l.Below })
+			if callers := then[n+1:]; n >= 0 && len(now) > len(callers) && slices.Equal(now[len(now)-len(callers):], callers) {
+				found = l
+			}
+		}
+		return found
+	}
+	a, b := frame(i), frame(j)
+	return a != nil && b != nil && (a.Function != b.Function || a.CFA != b.CFA || a.SP != b.SP)
+}
+
 // Order is an ordering of two events of different threads.
 type Order struct {
 	First  int

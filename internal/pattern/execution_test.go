@@ -217,3 +217,34 @@ func paired(t *testing.T, name, has, said, near, other string) {
 		t.Errorf("the near execution: %q, want %q", got, other)
 	}
 }
+
+// A thread's place in its stack that another function's frame takes is another variable.
+func TestReused(t *testing.T) {
+	at := func(offset uint64) trace.Site { return trace.MakeSite(0, offset) }
+	place := trace.MakeObject(trace.RegionStack, 0, 0x570)
+	access := func(th trace.ThreadID, op trace.Op, site trace.Site, stack uint32) trace.Event {
+		return trace.Event{Thread: th, Op: op, Site: site, Stack: stack, Object: place, Size: 4}
+	}
+	x := &Execution{Trace: &trace.Trace{
+		Stacks: [][]trace.Site{nil, {at(100)}, {at(210), at(200)}, {at(300)}},
+		Events: []trace.Event{
+			access(0, trace.OpWrite, at(10), 1), // main calls f, whose variable it is
+			access(0, trace.OpRead, at(20), 1),  // elsewhere in f
+			access(1, trace.OpWrite, at(900), 3),
+			access(0, trace.OpWrite, at(30), 2), // main has called g, which called a function that wrote g's variable
+			access(0, trace.OpRead, at(30), 2),
+		},
+		Locals: []trace.Local{
+			{Object: place, Site: at(10), Function: at(1), CFA: -64, SP: 48, Event: 0},
+			{Object: place, Site: at(210), Function: at(201), CFA: -128, SP: 32, Event: 3},
+		},
+	}}
+	for _, c := range []struct {
+		i, j int
+		want bool
+	}{{0, 1, false}, {1, 3, true}, {3, 4, false}, {1, 2, false}} {
+		if got := x.reused(c.i, c.j); got != c.want {
+			t.Errorf("events %d and %d: %v", c.i, c.j, got)
+		}
+	}
+}

@@ -42,7 +42,7 @@ func (x *Execution) broken(first, second int) (found []int) {
 	}
 	at := func(from, to, step int, th trace.ThreadID) int {
 		for i := from; i != to; i += step {
-			if ev := x.event(i); ev.Thread == th && ev.Object == object && isAccess(ev) {
+			if ev := x.event(i); ev.Thread == th && ev.Object == object && isAccess(ev) && !x.reused(first, i) && !x.reused(second, i) {
 				return i
 			}
 		}
