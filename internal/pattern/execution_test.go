@@ -186,6 +186,8 @@ func (w words) Value(i int) string {
 	return strconv.FormatUint(w.x.event(i).Value, 10)
 }
 func (w words) Wait(th trace.ThreadID) string { return fmt.Sprintf("T%d waits", th) }
+
+func (w words) Brief() bool { return false }
 func (w words) Threads(list []trace.ThreadID) string {
 	return strings.Trim(fmt.Sprint(list), "[]")
 }

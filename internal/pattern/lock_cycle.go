@@ -32,7 +32,10 @@ var lockCycle = &Pattern{
 			}
 			return w.Threads(circle) + " wait in a circle: each for a lock that another of them holds."
 		}}
-		if x.Order == nil {
+		if fact, since := x.embrace(circle); fact != nil && !handed {
+			m.Alone, m.Fact, m.More = true, fact, since
+			m.Say = func(w Words) string { return fact(w) + "." }
+		} else if x.Order == nil {
 			m.Fact = func(w Words) string {
 				var waits []string
 				for _, th := range circle {
@@ -43,6 +46,31 @@ var lockCycle = &Pattern{
 		}
 		return m
 	},
+}
+
+// embrace tells of two threads in a circle what each waits for and holds, and since which events; nil if that is not known.
+func (x *Execution) embrace(circle []trace.ThreadID) (fact func(Words) string, since []int) {
+	if len(circle) != 2 {
+		return nil, nil
+	}
+	for i, th := range circle {
+		at, _ := x.holds(th, x.waiter(circle[1-i]).Object, len(x.Trace.Events))
+		if at < 0 {
+			return nil, nil
+		}
+		since = append(since, at)
+	}
+	return func(w Words) string {
+		var each []string
+		for i, th := range circle {
+			s := fmt.Sprintf("%s and holds %s", w.Wait(th), w.Object(since[i]))
+			if place := w.Place(since[i]); place != "" && !w.Brief() {
+				s += " since " + place
+			}
+			each = append(each, s)
+		}
+		return strings.Join(each, ", ")
+	}, since
 }
 
 // readAgain returns the match of a thread that has a lock for reading and waits to lock it so once more behind one that waits to write; nil for none.

@@ -58,6 +58,8 @@ type Words interface {
 	Wait(th trace.ThreadID) string
 	// Threads lists threads: `T1, T2 and T3`.
 	Threads(list []trace.ThreadID) string
+	// Brief reports whether there is room only for what nothing else tells.
+	Brief() bool
 }
 
 // Match is a pattern with the events that show it.

@@ -144,7 +144,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 	if o.Unconfirmed {
 		x.add("The time or the executions ended before it was tried in other schedules.")
 	}
-	if o.needsMore() && x.inside == nil {
+	if o.needsMore() && x.inside == nil && !m.Alone {
 		x.add("It needs something else, too.")
 	}
 	if late {

@@ -188,12 +188,15 @@ func (x *explaining) Wait(th trace.ThreadID) string {
 	switch does := ops.Does(w.Op); {
 	case object == "":
 	case does == ops.Acquire, does == ops.AcquireShared:
-		s = fmt.Sprintf("T%d waits for %s", th, object)
+		s = fmt.Sprintf("T%d waits for %s", th, kinded(w.Op, object))
 	default:
 		s += " of " + object
 	}
 	return s + x.waitsAt(w)
 }
+
+// Brief implements pattern.Words.
+func (x *explaining) Brief() bool { return x.detail.brief }
 
 // object names what an event concerns; empty for a thread, which heddle knows by its stack.
 func (x *explaining) object(t *trace.Trace, i int) string {
@@ -202,9 +205,13 @@ func (x *explaining) object(t *trace.Trace, i int) string {
 	case ev.Object == 0, s.Of == ops.Signal, s.Of == ops.Thread && s.Does != ops.Start:
 		return ""
 	}
-	name := x.cutObject(x.names.Object(t, ev.Object, ev.Size, i))
-	if strings.HasPrefix(name, "#") { // of Go, and without a type
-		switch ops.Of(ev.Op).Of {
+	return kinded(ev.Op, x.cutObject(x.names.Object(t, ev.Object, ev.Size, i)))
+}
+
+// kinded says what an object of Go without a type is.
+func kinded(op trace.Op, name string) string {
+	if strings.HasPrefix(name, "#") {
+		switch ops.Of(op).Of {
 		case ops.Channel:
 			return "channel " + name
 		case ops.Mutex, ops.RWLock:

@@ -238,6 +238,8 @@ func printCoverage(w io.Writer, c *strategy.Coverage, whole bool) {
 	switch {
 	case c.Reduced && bounded != "":
 		fmt.Fprintf(w, "complete up to %s: each state that a thread reaches with them was reached, in %s", c.Bound(), wording.Count(c.Executions, "execution"))
+	case c.Reduced && !whole: // the search counts more behaviours, those with early time-outs
+		fmt.Fprintf(w, "%s all that can happen was executed, in %s", head, wording.Count(c.Behaviours, "execution"))
 	case c.Reduced:
 		fmt.Fprintf(w, "%s %s of %s executed", head, wording.Thousands(c.Behaviours), wording.Count(c.Behaviours, "behaviour"))
 	case c.Fair:
