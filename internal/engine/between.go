@@ -24,7 +24,7 @@ func (x *explainer) interrupts(ctx context.Context, c *suspect) (*report.Order, 
 		return nil, nil
 	}
 	for _, other := range x.confirmed {
-		if other != c && x.completes(c, other) {
+		if other != c && x.completes(c, other) && !x.remains(c, &other.Order) && !x.remains(other, &c.Order) {
 			c.Between = true
 			return &other.Order, nil
 		}
@@ -33,8 +33,39 @@ func (x *explainer) interrupts(ctx context.Context, c *suspect) (*report.Order, 
 	if found == nil && err == nil {
 		found, err = x.ahead(ctx, c)
 	}
+	if found != nil && x.remains(c, found) {
+		found = nil
+	}
 	c.Between = found != nil
 	return found, err
+}
+
+// remains reports whether the execution that shows that a failure depends on an ordering has the operation between the two others all
+// the same: then that is not what fails.
+func (x *explainer) remains(c *suspect, other *report.Order) bool {
+	if c.passing == nil {
+		return false
+	}
+	m := experiment.Match(x.Base, c.passing)
+	in := func(o *report.Order, second bool) int {
+		switch {
+		case !second:
+			return m.Of(o.First)
+		case o.Second >= 0 && !o.Waiting:
+			return m.Of(o.Second)
+		case !o.Waiting:
+			return o.InPassing
+		}
+		return -1
+	}
+	a, b := &c.Order, other
+	if b.First < a.First {
+		a, b = b, a
+	}
+	first, late := in(a, false), in(b, true)
+	one, two := in(a, true), in(b, false)
+	between := func(e int) bool { return e > first && e < late }
+	return first >= 0 && late >= 0 && one >= 0 && two >= 0 && between(one) && between(two)
 }
 
 // halves reports whether an ordering can be one half of an interruption: no other pattern tells what it is.

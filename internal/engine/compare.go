@@ -161,11 +161,17 @@ func difference(ta, tb *trace.Trace, a, b *trace.Event) (field, x, y string) {
 		return number("aux", a.Aux, b.Aux)
 	case !a.Enabled.Equal(b.Enabled):
 		return "enabled", " with enabled threads " + setText(a.Enabled), " with enabled threads " + setText(b.Enabled)
-	case a.Stack != 0 && b.Stack != 0 && !slices.Equal(stack(ta, a), stack(tb, b)): // 0: unknown, as where there were too many
+	case !unknown(ta, a) && !unknown(tb, b) && !slices.Equal(stack(ta, a), stack(tb, b)):
 		return "stack", " called from " + stackText(ta, a), " called from " + stackText(tb, b)
 	}
 	return "", "", ""
 }
+
+// fullStacks is how many stacks an execution has at least when the runtime's table has no room for another one (runtime/c/core/stacks.c).
+const fullStacks = 1 << 15
+
+// unknown reports whether an event may have a stack that the runtime had no room for.
+func unknown(t *trace.Trace, e *trace.Event) bool { return e.Stack == 0 && len(t.Stacks) >= fullStacks }
 
 func stack(t *trace.Trace, e *trace.Event) []trace.Site {
 	if int(e.Stack) < len(t.Stacks) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -121,6 +122,9 @@ func (x *form) failed(m, lines []string, i int) Failed {
 	}
 	switch {
 	case f.Text != "":
+		if i+1 < len(lines) && strings.HasPrefix(lines[i+1], "  values: ") { // doctest
+			f.Text += lines[i+1][1:]
+		}
 	case x.before != nil:
 		if i > 0 {
 			if m := x.before.FindStringSubmatch(lines[i-1]); m != nil {
@@ -139,7 +143,7 @@ func following(lines []string) string {
 	var b strings.Builder
 	for _, l := range lines {
 		l = strings.TrimSpace(l)
-		if l == "" || strings.HasPrefix(l, "[") || strings.HasPrefix(l, "---") || strings.HasPrefix(l, "===") || b.Len() > most {
+		if l == "" || strings.HasPrefix(l, "[") || strings.HasPrefix(l, "---") || strings.HasPrefix(l, "===") || b.Len() > most || begins(l) {
 			break
 		}
 		if b.Len() > 0 {
@@ -148,6 +152,11 @@ func following(lines []string) string {
 		b.WriteString(l)
 	}
 	return b.String()
+}
+
+// begins reports whether a line tells of a failed expectation of its own.
+func begins(line string) bool {
+	return slices.ContainsFunc(forms, func(x form) bool { return x.at.MatchString(line) })
 }
 
 func cut(s string) string {

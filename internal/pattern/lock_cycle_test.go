@@ -12,7 +12,7 @@ func TestLockCycle(t *testing.T) {
 		T1 waits lock b T2
 		T2 waits lock a T1
 		ends deadlock
-`, "1 2 wait in a circle: each for a lock that another of them holds.", `
+`, "T1 waits and holds object 1 since #0, T2 waits and holds object 2 since #1.", `
 		T1 lock a <1
 		T2 lock b <w
 		T1 waits lock b T2
@@ -77,5 +77,5 @@ func TestReadersInCycle(t *testing.T) {
 		T2 waits gowrlock bus
 		ends deadlock
 `
-	paired(t, LockCycle, fmt.Sprintf(waits, ""), "1 2 wait in a circle: each for a lock that another of them holds.", fmt.Sprintf(waits, "T1 gordunlock bus"), OrderViolation)
+	paired(t, LockCycle, fmt.Sprintf(waits, ""), "T1 waits and holds object 1 since #0, T2 waits and holds object 2 since #2.", fmt.Sprintf(waits, "T1 gordunlock bus"), OrderViolation)
 }

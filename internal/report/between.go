@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/pattern"
@@ -13,6 +14,7 @@ type interruption struct {
 	first, second *Order
 	a, b          int // events: the one before, and the one in between
 	c             int // the one behind; -1 if it is not an event of the execution
+	also          int // a later one in between, of another critical section than b, where neither of them alone is what fails; -1 for none
 	later         int // what it is in the execution that does not fail, if the acquisition of a lock stands for it; otherwise -1
 }
 
@@ -21,13 +23,16 @@ func (x *explaining) interruption(e *Explanation) *interruption {
 	if len(e.Orders) < 2 || !e.Orders[0].Between {
 		return nil
 	}
-	i := &interruption{first: &e.Orders[0], second: &e.Orders[1], c: -1, later: -1}
+	i := &interruption{first: &e.Orders[0], second: &e.Orders[1], c: -1, also: -1, later: -1}
 	if i.second.First < i.first.First {
 		i.first, i.second = i.second, i.first
 	}
 	i.a, i.b = i.first.First, i.first.Second
 	if i.second.Second >= 0 && !i.second.Waiting {
 		i.c = i.second.Second
+	}
+	if e := i.second.First; e > i.b && !x.sameSection(i.b, e) {
+		i.also = e
 	}
 	before, _ := x.Guarded(i.first.events())
 	whole := i.second.events()
@@ -65,19 +70,36 @@ func (x *explaining) behind(i *interruption) string {
 	return x.second(i.second)
 }
 
-// events returns the three events, without what has not happened.
-func (i *interruption) events() []int {
-	if i.c < 0 {
-		return []int{i.a, i.b}
-	}
-	return []int{i.a, i.b, i.c}
+// sameSection reports whether a thread has not released a lock that it held at an event when another event of it happens.
+func (x *explaining) sameSection(e, later int) bool {
+	return slices.ContainsFunc(ops.LocksAt(x.Trace, later), func(h ops.HeldLock) bool {
+		return h.Thread == x.Trace.Events[e].Thread && h.Event <= e
+	})
 }
 
-// interrupts tells in a line what comes between what.
-func (x *explaining) interrupts(i *interruption, describe func(string) string) string {
-	b, a := describe(x.Event(i.b)), describe(x.Event(i.a))
+// events returns the events that are told, without what has not happened.
+func (i *interruption) events() []int {
+	return slices.DeleteFunc([]int{i.a, i.b, i.also, i.c}, func(e int) bool { return e < 0 })
+}
+
+// interrupts tells in a line what comes between what. named says that the object of what comes between has been told.
+func (x *explaining) interrupts(i *interruption, named bool, describe func(string) string) string {
+	b := describe(x.Event(i.b))
+	if i.also >= 0 && x.brief && !named {
+		x.last = ""
+	}
+	a := describe(x.Event(i.a))
 	if x.brief && i.c >= 0 { // its object is left out
 		x.last = x.Object(i.c)
 	}
-	return fmt.Sprintf("%s comes between %s and its %s", b, a, x.own(describe(x.behind(i))))
+	switch {
+	case i.also >= 0 && x.brief:
+		x.said[i.also] = true
+		b = fmt.Sprintf("what T%d does at %s and %s comes", x.Trace.Events[i.b].Thread, x.Place(i.b), x.Place(i.also))
+	case i.also >= 0:
+		b += " and its " + x.own(describe(x.Event(i.also))) + " come"
+	default:
+		b += " comes"
+	}
+	return fmt.Sprintf("%s between %s and its %s", b, a, x.own(describe(x.behind(i))))
 }

@@ -108,8 +108,11 @@ func (x *explaining) explainOrder(e *Explanation) {
 	turned += " the other way round it does not fail"
 	switch {
 	case x.inside != nil:
-		x.add("%s %s.", fails, x.interrupts(x.inside, func(s string) string { return s }))
+		x.add("%s %s.", fails, x.interrupts(x.inside, false, func(s string) string { return s }))
 		turned = "With it before both, or after both, it does not fail"
+		if x.inside.also >= 0 {
+			turned = "With them before both, or after both, it does not fail"
+		}
 	case m.Begun > 0:
 		x.add("%s %s comes after the beginning of %s, and before its end.", fails, x.Event(m.During), x.Event(m.Begun))
 		turned = "With one after the other it does not fail"

@@ -260,7 +260,17 @@ const mostHeld = 3
 // thread in the cycle waits for comes first in words.
 func (b *builder) holds(out *Wait, w, before *trace.Waiter) string {
 	var words []string
+	waited := trace.Object(0) // what its wait on a condition of Go has unlocked
+	for i := len(b.tr.Events) - 1; ops.Of(w.Op).Of == ops.Condition && i >= 0; i-- {
+		if ev := &b.tr.Events[i]; ev.Thread == w.Thread && ev.Op == w.Op {
+			waited = ops.ReleasesAt(b.tr, i)
+			break
+		}
+	}
 	for _, h := range b.state.HoldsOf(w.Thread) {
+		if h.Object == waited {
+			continue
+		}
 		held := Held{b.typed(h.Object), b.placeOf(&b.tr.Events[h.Event]).place, h.Event}
 		out.Holds = append(out.Holds, held)
 		how := "locked"

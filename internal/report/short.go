@@ -160,7 +160,7 @@ func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, 
 		return fmt.Sprintf("%s: %s comes before %s", of, first, second)
 	}
 	if m.Bare && x.inside != nil {
-		return ": " + x.interrupts(x.inside, func(s string) string { return s }), ""
+		return ": " + x.interrupts(x.inside, false, func(s string) string { return s }), ""
 	}
 	if m.Bare {
 		if len(m.Section) == 2 {
@@ -178,7 +178,7 @@ func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, 
 	}
 	switch {
 	case x.inside != nil:
-		return of(x.Object(x.inside.b)) + ": " + x.interrupts(x.inside, place), ""
+		return of(x.Object(x.inside.b)) + ": " + x.interrupts(x.inside, true, place), ""
 	case m.Begun > 0:
 		return fmt.Sprintf("%s: %s comes after the beginning of %s, and before its end", of(x.cutObject(o.Object)), place(x.Event(m.During)), place(x.Event(m.Begun))), "with one after the other"
 	case len(section) == 2:

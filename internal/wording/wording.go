@@ -80,9 +80,14 @@ func Visible(r rune) rune {
 	return r
 }
 
+// Uncoloured is text without the sequences by which a program sets colours on a terminal.
+func Uncoloured(s string) string { return colours.ReplaceAllString(s, "") }
+
+var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
 // Line is text of a program, or of a trace, as one line without invisible characters.
 func Line(s string) string {
-	s = strings.TrimRight(strings.ReplaceAll(s, "\t", "  "), " \n")
+	s = strings.TrimRight(strings.ReplaceAll(Uncoloured(s), "\t", "  "), " \n")
 	return strings.Map(Visible, strings.ReplaceAll(s, "\n", " "))
 }
 

@@ -47,3 +47,9 @@ func TestMiddle(t *testing.T) {
 		}
 	}
 }
+
+func TestUncoloured(t *testing.T) {
+	if got := Line("x.cpp(3): \x1b[1;31;49merror: \x1b[0mbad\x07"); got != "x.cpp(3): error: bad?" {
+		t.Errorf("%q", got)
+	}
+}

@@ -23,7 +23,7 @@ var ascii = strings.NewReplacer(
 // clean makes s safe for a terminal: one line, no control characters (names, messages and source
 // lines come from files that may hold anything), ASCII only if that is all the terminal has.
 func (p pen) clean(s string) string {
-	s = strings.TrimRight(strings.ReplaceAll(s, "\t", "  "), " \n")
+	s = strings.TrimRight(strings.ReplaceAll(wording.Uncoloured(s), "\t", "  "), " \n")
 	if !p.unicode {
 		s = ascii.Replace(s)
 	}
