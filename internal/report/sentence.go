@@ -120,14 +120,19 @@ func (x *explaining) table(t *trace.Trace) table {
 
 // cut shortens a name as the detail of the line demands.
 func (x *explaining) cut(name string) string {
+	name = strings.ReplaceAll(name, anonymous, "")
 	if x.name == 0 {
 		return name
 	}
 	return wording.Middle(name, x.name)
 }
 
+// anonymous is the scope of what other files cannot name. It says nothing to a reader.
+const anonymous = "(anonymous namespace)::"
+
 // cutObject is cut for an object, whose allocation is left out if it has a name.
 func (x *explaining) cutObject(name string) string {
+	name = strings.ReplaceAll(name, anonymous, "")
 	plain, rest, ok := strings.Cut(name, " (")
 	switch {
 	case !ok || x.name == 0:

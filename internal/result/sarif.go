@@ -56,7 +56,7 @@ func locate(r *sarif.Result, v *report.View) {
 	if w := v.Why; w != nil {
 		for i := range w.Events {
 			x := &w.Events[i]
-			if x.Passing || x.Event < 0 {
+			if x.Passing || x.Event < 0 || x.Waiting { // an execution that does not fail has the event, or none; the waits have places above
 				continue
 			}
 			for _, p := range v.WhyPlaces(x.Event) {
