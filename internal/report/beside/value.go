@@ -2,6 +2,7 @@ package beside
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/ops"
@@ -56,6 +57,7 @@ func reads(op trace.Op) bool {
 // written last is only a part, or not what was read, so something else has written there.
 func (s *side) writer(item int) (wrote int, known bool) {
 	e := s.event(item)
+	found, _, _ := strings.Cut(s.cells[item].Value, " → ") // before it changed it
 	for i := item - 1; i >= 0; i-- {
 		w := s.event(i)
 		if ops.Of(w.Op).Of != ops.Memory || !race.Overlap(w, e) {
@@ -63,7 +65,7 @@ func (s *side) writer(item int) (wrote int, known bool) {
 		}
 		switch ops.Does(w.Op) {
 		case ops.Write, ops.AtomicWrite:
-			return i, w.Object == e.Object && w.Size == e.Size && s.cells[i].Value == s.cells[item].Value
+			return i, w.Object == e.Object && w.Size == e.Size && s.cells[i].Value == found
 		case ops.Exchange, ops.Compare:
 			return i, w.Object == e.Object && w.Size == e.Size
 		}
@@ -71,8 +73,11 @@ func (s *side) writer(item int) (wrote int, known bool) {
 	return -1, true
 }
 
+const number = `(-?\d{1,9}( '.*')?|-?\d{1,9}\.\d+|true|false)`
+
 var (
-	plain   = regexp.MustCompile(`^(-?\d{1,9}( '.*')?|-?\d{1,9}\.\d+|true|false)$`) // longer numbers may be times, hashes or addresses
+	// A number, or two of an operation that changes one. Longer numbers may be times, hashes or addresses.
+	plain   = regexp.MustCompile(`^` + number + `( → ` + number + `)?$`)
 	unnamed = regexp.MustCompile(`^stack of `)
 )
 
