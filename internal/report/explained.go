@@ -73,13 +73,34 @@ func (x *explaining) misused() (use, alloc int) {
 	return -1, -1
 }
 
+// callers returns the functions of the program that led to a site, innermost first, those among them that were compiled into their
+// callers included. Of a site without one, it has what is known.
+func (x *explaining) callers(site trace.Site, stack []trace.Site) (out []string) {
+	own := func(frames []symbol.Frame) {
+		for _, f := range frames {
+			if f.Known() && !f.System() {
+				out = append(out, f.String())
+			}
+		}
+	}
+	frames := x.names.Frames(site)
+	if i := slices.IndexFunc(frames, func(f symbol.Frame) bool { return f.String() == x.names.Place(site) }); i >= 0 {
+		own(frames[i+1:])
+	}
+	for _, s := range stack {
+		n := len(out)
+		if own(x.names.Frames(s)); len(out) == n {
+			out = append(out, x.names.Place(s))
+		}
+	}
+	return out
+}
+
 // explained describes an event of an ordering.
 func (x *explaining) explained(t *trace.Trace, e int) ExplainedEvent {
 	ev := &t.Events[e]
 	out := ExplainedEvent{Event: e, Thread: ThreadText(ev.Thread), Operation: verb(ev), Where: x.place(ev)}
-	for _, s := range t.Stacks[ev.Stack] {
-		out.Stack = append(out.Stack, x.names.Place(s))
-	}
+	out.Stack = x.callers(ev.Site, t.Stacks[ev.Stack])
 	for _, lock := range heldBy(t, ev.Thread, e) {
 		out.Holds = append(out.Holds, x.names.Object(t, lock, 0, e))
 	}
@@ -98,9 +119,7 @@ func (x *explaining) explainedSecond(o *Order) ExplainedEvent {
 		return x.explained(x.Trace, o.Second)
 	}
 	out := ExplainedEvent{Event: o.Second, Waiting: true, Thread: ThreadText(w.Thread), Operation: w.Op.String(), Where: x.names.Place(w.Site)}
-	for _, s := range x.Trace.Stacks[w.Stack] {
-		out.Stack = append(out.Stack, x.names.Place(s))
-	}
+	out.Stack = x.callers(w.Site, x.Trace.Stacks[w.Stack])
 	for _, lock := range heldBy(x.Trace, w.Thread, len(x.Trace.Events)) {
 		out.Holds = append(out.Holds, x.names.Object(x.Trace, lock, 0, len(x.Trace.Events)))
 	}
