@@ -164,7 +164,7 @@ func (x *explainer) settle(ctx context.Context, c *suspect) (bool, error) {
 	case c.Failed == 0:
 		x.confirmed = append(x.confirmed, c)
 		return true, nil
-	case c.Failed < c.Executions && (c.Controlled || x.related(c)):
+	case 2*c.Failed <= c.Executions && (c.Controlled || x.related(c)): // what fails more often than not the other way round is no cause
 		x.doubtful = append(x.doubtful, c)
 	default:
 		x.refuted = append(x.refuted, c)
@@ -182,6 +182,33 @@ func (x *explainer) related(c *suspect) bool {
 		second = &x.Base.Events[c.Second]
 	}
 	return depends(&x.Base.Events[c.First], second)
+}
+
+// meets moves the first event of a suspect, before which its thread was delayed, to the first one from there on that depends on the second: the
+// thread is at another operation where it is delayed. It reports false if none does, and both events are of memory or a lock.
+func (x *explainer) meets(c *suspect) bool {
+	if x.related(c) {
+		return true
+	}
+	second := &c.passing.Events[c.InPassing]
+	if c.Second >= 0 {
+		second = &x.Base.Events[c.Second]
+	}
+	first := &x.Base.Events[c.First]
+	for i := c.First + 1; i < len(x.Base.Events) && i != c.Second; i++ {
+		if ev := &x.Base.Events[i]; ev.Thread == first.Thread && depends(ev, second) {
+			c.First = i
+			return true
+		}
+	}
+	plain := func(ev *trace.Event) bool {
+		switch ops.Of(ev.Op).Of {
+		case ops.Memory, ops.Mutex, ops.RWLock:
+			return true
+		}
+		return false
+	}
+	return !plain(first) || !plain(second)
 }
 
 // written returns, for an event that only reads in the beginning of an operation, the part of the operation that writes the same memory,
@@ -225,6 +252,7 @@ func (x *explainer) conclude(ctx context.Context) error {
 	if err := unlessLimit(x.interrupted(ctx)); err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(slices.Clone(list), func(o *suspect) bool { return !x.meets(o) })
 	for _, o := range list[:min(len(list), explainOrders)] {
 		if o.First = written(x.Base, o.First); o.Second >= 0 && !o.Waiting {
 			o.Second = written(x.Base, o.Second)
