@@ -64,6 +64,10 @@ type Options struct {
 	// MaxSteps is the step budget of an execution; 0 means the target's default.
 	MaxSteps int
 
+	// Cut is the number of scheduling points after which every execution is cut (schedule.Plan.Cut), the first one included; 0 means
+	// that none is. If nil, the search cuts part of the executions if the first one is long.
+	Cut *int
+
 	// By default, timeouts, sleeps and timers may expire early and so overtake enabled threads,
 	// within schedule.Slack in total. NoEarlyTimeouts rules this out; EarlyTimeouts removes the
 	// bound.

@@ -52,7 +52,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	left := opts.Executions
 	prompt, promptly, err := recorded, 0, error(nil)
 	if strategy.DelaysOf(recorded) != schedule.NoDelays && left == 0 && recorded.Ending.Kind != trace.Hang {
-		prompt, promptly, err = undelayed(bounded, exec, replayPlan(recorded), recorded, same)
+		prompt, promptly, err = undelayed(bounded, exec, like(recorded, replayPlan(recorded)), recorded, same)
 		if err != nil && !outOfTime(bounded) {
 			return nil, err
 		}
@@ -71,10 +71,14 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 			return nil, err
 		}
 	}
+	steps := max(opts.MaxSteps, stepsFor(start, start.Header.Points))
+	if n := cutAfter(start); n > 0 {
+		steps = n
+	}
 	several := newCrew(t, oracle, &opts)
 	defer several.close()
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, several.watched(exec), tinertia.Options{
-		Seed: seed, MaxSteps: max(opts.MaxSteps, stepsFor(start, start.Header.Points)), Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
+		Seed: seed, MaxSteps: steps, Cut: start.Header.Cut > 0, Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
 		Batch: several.batch, Width: several.width, Memory: opts.Memory, Accesses: recorded.Header.Instrumented && (recorded.Header.Target != "go" || reads(&recorded.Ending)),
 		Extra: opts.extra(), ExtraTime: opts.ExtraTime, Patience: opts.Patience,
 	})
@@ -145,7 +149,7 @@ func fails(ctx context.Context, t target.Target, oracle verdict, recorded *trace
 // another in a process.
 func recordedAgain(ctx context.Context, exec schedule.Executor, details *tinertia.Result, same func(trace.Ending) bool) error {
 	result := details.Trace
-	race := result.Ending.Kind == trace.Race && !hasAccesses(result)
+	race := result.Ending.Kind == trace.Race && (!hasAccesses(result) || result.WasCut())
 	if !race && result.Header.Target != "go" {
 		return nil
 	}

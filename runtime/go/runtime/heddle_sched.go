@@ -242,13 +242,19 @@ func hdArrive(t *hdThread) {
 	}
 }
 
-// hdBudget ends the execution, at t's operation, if its step budget is used up or the controller asked for its end.
+// hdBudget ends the execution, at t's operation, if its step budget is used up or the controller asked for its end. An execution
+// that is cut ends as if the program ended there.
 func hdBudget(t *hdThread) {
 	if hd.quit {
 		hdCut(t.pend.pc)
 		exit(2)
 	}
 	if hd.settle.phase == hdSettleNone && hd.points > hd.budget {
+		if hd.plan.Flags&hdPlanCut != 0 && !hd.warm {
+			hd.result.Notes |= hdNoteCut
+			hdFinish(hdOutClean, hd.plan.ExpectStatus, t.pend.pc, true)
+			exit(0)
+		}
 		hdMessage("step budget")
 		hdFail(hdOutUnfinished, 0, t.pend.pc)
 	}
