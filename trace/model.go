@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -567,7 +568,8 @@ type Header struct {
 // Executed returns the header with the fields of execution, another recording of the same program, that say how the execution itself
 // went and was recorded. A replay of its events needs them.
 func (h Header) Executed(execution Header) Header {
-	h.Values, h.FairAfter, h.Cut, h.MaxAccesses = execution.Values, execution.FairAfter, execution.Cut, execution.MaxAccesses
+	h.Values, h.FairAfter, h.MaxAccesses = execution.Values, execution.FairAfter, execution.MaxAccesses
+	h.Cut = cmp.Or(execution.Cut, h.Cut) // a replay of one that failed before is not cut
 	return h
 }
 

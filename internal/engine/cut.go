@@ -165,6 +165,15 @@ func like(recorded *trace.Trace, p schedule.Plan) schedule.Plan {
 	return p
 }
 
+// cutLike returns an experiment's Setting.Cut for a recorded execution.
+func cutLike(recorded *trace.Trace) func(schedule.Plan) int {
+	n := cutAfter(recorded)
+	if n == 0 {
+		return nil
+	}
+	return func(p schedule.Plan) int { return max(n, 2*len(p.Script)+cutRoom) }
+}
+
 // upToRace cuts a recording where the thread that made the later access of a race comes to its next scheduling point.
 func upToRace(t *trace.Trace, r *race.Race) {
 	n, second := min(r.Event, len(t.Events)), &r.Witness[1]

@@ -47,10 +47,10 @@ type verdict struct {
 	// is for executions whose failure was set aside, and for repeating them.
 	anyEnding bool
 	// lasts reports whether a recording is to be cut after the race although the execution was not. It may be nil.
-	lasts func(*trace.Trace) bool
-	where     func(s trace.Site, calls []trace.Site) string                    // for the message
-	objects   func(t *trace.Trace, o trace.Object, size uint32, at int) string // likewise; nil for objectText
-	locate    finding.Locate                                                   // likewise; nil if unknown
+	lasts   func(*trace.Trace) bool
+	where   func(s trace.Site, calls []trace.Site) string                    // for the message
+	objects func(t *trace.Trace, o trace.Object, size uint32, at int) string // likewise; nil for objectText
+	locate  finding.Locate                                                   // likewise; nil if unknown
 }
 
 // verdictOf returns the oracle under which a recording was made. locate and named are as for caller.

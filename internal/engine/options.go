@@ -166,6 +166,8 @@ type SimplifyOptions struct {
 	// Patience ends the search when long executions gain nothing, as tinertia.Options.Patience.
 	Patience int
 	MaxSteps int // step budget of an execution; 0 means the target's default
+	// Whole does not search for the failure of a long execution in executions that are cut.
+	Whole bool
 	// Objects is like Options.Objects.
 	Objects func(t *trace.Trace, o trace.Object, size uint32, at int) string
 	// Processes is how many targets of the program execute candidates at once, if the target is a
