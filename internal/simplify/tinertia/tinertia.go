@@ -400,7 +400,7 @@ func (s *search) beyond() (bool, error) {
 		}
 	}
 	s.tried = true
-	if s.gap != "" || s.frontier != nil && s.frontier.gap != "" {
+	if s.gap != "" || s.opts.Cut || s.frontier != nil && s.frontier.gap != "" {
 		s.extra = min(s.extra, s.opts.Extra/10) // it can prove nothing, only find a simpler execution
 	}
 	if s.opts.ExtraTime > 0 && s.extraEnd.IsZero() {
