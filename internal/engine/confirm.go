@@ -246,6 +246,9 @@ func (s *search) followed(ctx context.Context, f *failure, o *schedule.Outcome) 
 		return nil
 	}
 	o.Trace.Header.Strategy, o.Trace.Header.ExpectStatus = strategy.Describe(f.plan), s.expect
+	if h := &o.Trace.Header; h.Cut == 0 && s.cuts.Long > 0 && o.Trace.Ending.Kind != trace.Race && !o.Trace.Ending.Kind.Endless() && o.Trace.Decisions() < mostCut {
+		h.Cut = mostCut // a whole one of the search, which failed early
+	}
 	last, cancel := outlasting(ctx)
 	defer cancel()
 	again, err := Replay(last, s.target, o.Trace)

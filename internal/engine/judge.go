@@ -104,7 +104,7 @@ func (v *verdict) judge(ctx context.Context, p schedule.Plan, o *schedule.Outcom
 	}
 	if v.races {
 		clean := o.Ending.Kind == trace.Clean
-		if r := v.race(o, experiment.Races(p, o)); r != nil && o.Trace != nil && (o.Cut || clean && v.lasts != nil && v.lasts(o.Trace)) {
+		if r := v.race(o, experiment.Races(p, o)); r != nil && o.Trace != nil && clean && (p.Cut || v.lasts != nil && v.lasts(o.Trace)) {
 			upToRace(o.Trace, r)
 		}
 	}
