@@ -232,7 +232,7 @@ func (s *search) exactly(ctx context.Context, o *schedule.Outcome, v verdict) er
 	if err == nil && again.Trace != nil && again.Ending.Kind == trace.Race && sameOrder(again.Ending.Accesses, o.Ending.Accesses) {
 		*o = again
 	}
-	return err // another execution is no replay of this one, which followed tells
+	return err // followed reports an execution that does not replay
 }
 
 // outlived reports whether a recording goes on after the last thread of a deadlock's cycle blocked.
