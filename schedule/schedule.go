@@ -86,6 +86,9 @@ type Plan struct {
 	Points   []trace.Site // memory instructions that are scheduling points; Sites has those of holds, too
 	Holds    []Hold       // at most MaxHolds
 	MaxSteps int          // step budget, 0 for the target's own
+	// Cut ends an execution that has passed MaxSteps points as if the program ended there: cleanly, with ExpectStatus and
+	// Outcome.Cut. Without, it is trace.Unfinished.
+	Cut bool
 	// FairAfter is the number of points with which the fair phase begins (docs/scheduler.md): 0 for half of MaxSteps,
 	// Never for none. Where it is set, far more points without progress end an execution. FairSeed seeds the random
 	// numbers of the phase, so that it changes nothing before.
@@ -184,6 +187,9 @@ type Outcome struct {
 	// Outcomes share the slice. RelaxedCut says that some are missing.
 	Relaxed    []Relaxed
 	RelaxedCut bool
+	// Cut says that Plan.Cut ended the execution. What was executed is judged as always; nothing is known of what would
+	// have followed, such as the exit status, the output and leaks.
+	Cut bool
 	// External says that the execution waited for something that heddle does not control,
 	// another process or the network: the same plan may give another execution.
 	External bool

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -281,6 +282,21 @@ func (e *Event) Preempts(last ThreadID) bool {
 // the threads in Enabled could have run: they were delayed until then.
 func (e *Event) Overtakes() bool { return e.Flags&FlagTimeout != 0 && !e.Enabled.Has(e.Thread) }
 
+// Decisions returns the number of events that were scheduling decisions.
+func (t *Trace) Decisions() (n int) {
+	for i := range t.Events {
+		if t.Events[i].Flags&FlagNoDecision == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// WasCut reports whether the execution was cut: it had not ended (Header.Cut). A race does not end an execution.
+func (t *Trace) WasCut() bool {
+	return t.Header.Cut > 0 && (t.Ending.Kind == Clean || t.Ending.Kind == Race)
+}
+
 // Overtakings returns the number of events that overtake.
 func (t *Trace) Overtakings() (n int) {
 	for i := range t.Events {
@@ -541,6 +557,9 @@ type Header struct {
 	// FairAfter is how many points the execution had passed when its fair phase began (schedule.Plan.FairAfter), 0 if it
 	// did not begin. Virtual time depends on it.
 	FairAfter int
+	// Cut is the number of scheduling points after which the execution was to be cut: to end as if the program ended there
+	// (schedule.Plan.Cut). It was, unless it failed before (Trace.WasCut). 0 means a whole execution.
+	Cut int
 	// MaxAccesses is not 0 if the execution had more allocations and accesses that were not
 	// scheduling points than were recorded: only this many of them, the first, are events.
 	MaxAccesses int
@@ -550,6 +569,7 @@ type Header struct {
 // went and was recorded. A replay of its events needs them.
 func (h Header) Executed(execution Header) Header {
 	h.Values, h.FairAfter, h.MaxAccesses = execution.Values, execution.FairAfter, execution.MaxAccesses
+	h.Cut = cmp.Or(execution.Cut, h.Cut) // a replay of one that failed before is not cut
 	return h
 }
 

@@ -142,6 +142,7 @@ func headerParts(h *Header) []*tracepb.Header {
 		Fault:         FaultRecord(h.Fault),
 		Signature:     []byte(h.Signature),
 		FairAfter:     uint32(h.FairAfter),
+		Cut:           uint32(h.Cut),
 		Live:          h.Live,
 	}}
 	part := func(i int) *tracepb.Header {
@@ -211,6 +212,7 @@ func addHeaderPart(h *Header, i int, p *tracepb.Header) {
 			Fault:         FaultOf(p.Fault),
 			Signature:     string(p.Signature),
 			FairAfter:     int(p.FairAfter),
+			Cut:           int(p.Cut),
 			Live:          p.Live,
 		}
 	}

@@ -178,6 +178,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.Live = true
 	case "fair-after":
 		h.FairAfter = int(l.integer("patience", 32))
+	case "cut":
+		h.Cut = int(l.integer("number of scheduling points", 32))
 	case "max-accesses":
 		h.MaxAccesses = int(l.integer("number of accesses", 64))
 	case "values":

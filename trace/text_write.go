@@ -98,6 +98,9 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	if h.FairAfter != 0 {
 		fmt.Fprintf(b, "fair-after %d\n", h.FairAfter)
 	}
+	if h.Cut != 0 {
+		fmt.Fprintf(b, "cut %d\n", h.Cut)
+	}
 	if h.MaxAccesses != 0 {
 		fmt.Fprintf(b, "max-accesses %d\n", h.MaxAccesses)
 	}

@@ -421,6 +421,9 @@ func (v *validator) points() error {
 	if n := v.t.Header.FairAfter; n < 0 {
 		return invalid("header", "the fair phase begins after %d points", n)
 	}
+	if n := v.t.Header.Cut; n < 0 {
+		return invalid("header", "the execution was cut after %d scheduling points", n)
+	}
 	if n := v.t.Header.MaxAccesses; n < 0 {
 		return invalid("header", "%d accesses were recorded", n)
 	}

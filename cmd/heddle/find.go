@@ -244,6 +244,8 @@ func (a *app) ended(found *engine.Report, err error) error {
 		return unfinishedError(found)
 	case found.Outcome == engine.Interrupted:
 		return errors.New("interrupted")
+	case found.Outcome == engine.OnlyCut:
+		return errOnlyCut
 	case found.Outcome == engine.Unreproduced:
 		return fmt.Errorf("%s failed, and none failed again when run again: the program depends on more than the schedule, so this is neither a finding nor a clean result", wording.Count(found.NotReproduced, "execution"))
 	case found.Outcome == engine.Unconfirmed:
@@ -255,6 +257,8 @@ func (a *app) ended(found *engine.Report, err error) error {
 	}
 	return nil
 }
+
+var errOnlyCut = errors.New("no execution ran to its end, so this is not a clean result: --cut cut them all")
 
 // unfinishedError is the error of a search without a failure of which no execution ended, or not every one.
 func unfinishedError(r *engine.Report) error {

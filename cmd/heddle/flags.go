@@ -314,12 +314,28 @@ type searchFlags struct {
 	Preemptions *int     `placeholder:"N" help:"Execute all schedules with at most N preemptions, by strategy chess, and then end; with --strategy dpor only some of those that are equivalent."`
 	Delays      *int     `placeholder:"N" help:"Execute all schedules with at most N delays, by strategy delay, and then end."`
 	earlyFlag
+	cutFlag
 	NoEarlyTimeouts bool     `help:"Never let a time-out, sleep or timer end while another thread could run." xor:"early"`
 	MaxSteps        int      `placeholder:"N" help:"Let an execution pass at most N scheduling points; one that does not end by then is unfinished (0, the default: ${steps}, or for C and C++ 8 times as many as the first execution needed, if that is more)."`
 	NoSimplify      bool     `help:"Do not simplify the trace."`
 	Ignore          []string `placeholder:"FINDING|FILE" predictor:"file" sep:"none" help:"Pass over a finding: do not end the search at it, count it, and do not let it change the exit status. FINDING is its key, as heddle prints it; FILE is a trace that shows it, or a text file with a key on each line. Can be repeated."`
 	All             bool     `help:"Go on after a finding until the search ends for another reason, and report every distinct one, each with its own trace."`
 }
+
+// cutFlag says which executions are cut.
+type cutFlag struct {
+	Cut *int `placeholder:"N" help:"Cut every execution under a random schedule, and the first one, after N scheduling points, as if the program ended there; 0: none. By default, if the first execution has more than 20,000, part of the others are cut after 2,000 to 20,000, so that the beginnings of more executions are explored."`
+}
+
+func (f cutFlag) checkCut() error {
+	if n := f.Cut; n != nil && (*n < 0 || *n > mostCut) {
+		return usage.Errorf("--cut %d is not a number of scheduling points: want 0 to %d", *n, mostCut)
+	}
+	return nil
+}
+
+// mostCut is the largest budget of --cut.
+const mostCut = 1_000_000
 
 // bounds are those of an exhaustive search.
 func (f searchFlags) bounds() strategy.Bounds {
@@ -337,8 +353,11 @@ func (f searchFlags) options() (engine.Options, error) {
 		Seed: f.Seed, MaxSteps: f.MaxSteps, NoSimplify: f.NoSimplify,
 		EarlyTimeouts: f.EarlyTimeouts, NoEarlyTimeouts: f.NoEarlyTimeouts, StopWhenSequential: true,
 	}
-	opts.All = f.All
-	var err error
+	opts.All, opts.Cut = f.All, f.Cut
+	err := f.checkCut()
+	if err != nil {
+		return opts, err
+	}
 	if opts.Ignore, err = ignore.Keys(f.Ignore); err != nil {
 		return opts, err
 	}

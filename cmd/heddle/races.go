@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -23,6 +24,7 @@ type racesCommand struct {
 	Time time.Duration `default:"20s" help:"Take at most this long in all, three fifths of it to explore; 0 for no limit."`
 	Runs int           `placeholder:"N" help:"Explore at most N executions; 0 for no limit."`
 	earlyFlag
+	cutFlag
 	expectFlag
 	outputFlags
 	spuriousFlag
@@ -47,7 +49,7 @@ func (c *racesCommand) Run(a *app) error {
 	if c.Runs < 0 || c.Time < 0 {
 		return usage.Errorf("--runs and --time cannot be negative")
 	}
-	if err := c.checkExit(); err != nil {
+	if err := cmp.Or(c.checkExit(), c.checkCut()); err != nil {
 		return err
 	}
 	known, err := suppress.Read(c.Suppressions)
@@ -73,7 +75,7 @@ func (c *racesCommand) Run(a *app) error {
 	}
 	names := report.NewRunning(t.Modules)
 	opts := engine.Options{
-		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts, StopWhenSequential: true, SyncOnly: c.SyncOnly,
+		Seed: c.Seed, Runs: c.Runs, Time: c.Time, ExpectStatus: c.ExpectExit, Spurious: c.Spurious, EarlyTimeouts: c.EarlyTimeouts, StopWhenSequential: true, SyncOnly: c.SyncOnly, Cut: c.Cut,
 		Keep: files.Keep, Where: names.Place, Locate: names.Locate, Objects: names.Object, Untold: toolchain.Untold,
 	}
 	if len(c.Suppressions) > 0 {
@@ -104,6 +106,8 @@ func (c *racesCommand) Run(a *app) error {
 		return errors.New("interrupted")
 	case out.Outcome == result.Ignored:
 		return errors.New("every execution ended in a suppressed finding: nothing else is known about the program")
+	case r.Outcome == engine.OnlyCut && len(out.Races) == 0:
+		return errOnlyCut
 	case out.Outcome == result.Unfinished:
 		return errors.New("no race could be confirmed, so this is neither a finding nor a clean result")
 	}

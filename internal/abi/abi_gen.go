@@ -386,6 +386,7 @@ const (
 	PlanFunctions = 32768
 	PlanStates    = 131072
 	PlanCycles    = 65536
+	PlanCut       = 524288
 	PlanWatch     = 1024
 	PlanVisits    = 262144
 )
@@ -643,6 +644,7 @@ const (
 	NoteAccesses  = 2
 	NoteRandom    = 4
 	NoteUnwatched = 8
+	NoteCut       = 16
 	NoteUnordered = 256
 )
 

@@ -40,7 +40,7 @@ func WithValues(ctx context.Context, t target.Target, recorded *trace.Trace) (*t
 		return nil, &DivergedError{Event: len(recorded.Events), Field: "ending", RecordedText: endingText(recorded), MetText: endingText(o.Trace)}
 	}
 	o.Trace.Header.Strategy, o.Trace.Header.ExpectStatus = recorded.Header.Strategy, recorded.Header.ExpectStatus
-	o.Trace.Header.Points = recorded.Header.Points
+	o.Trace.Header.Points, o.Trace.Header.Cut = recorded.Header.Points, recorded.Header.Cut
 	return o.Trace, nil
 }
 
@@ -61,6 +61,9 @@ func Passing(ctx context.Context, t target.Target, failing *trace.Trace, text st
 	plan.Script, plan.Threads, plan.Points = script, threads, points
 	plan = experiment.Everything(plan) // as an experiment does, so that it is the same trace
 	plan.Cycles, plan.MaxSteps = false, room(len(script))
+	if failing.Header.Cut > 0 {
+		plan.Cut, plan.MaxSteps = true, len(script)
+	}
 	setting := settingOf(t, failing, verdictOf(failing, nil, nil))
 	r, err := experiment.New(setting).Run(ctx, plan)
 	if err != nil {

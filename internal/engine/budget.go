@@ -21,6 +21,7 @@ func (s *search) firstRequest() strategy.Request {
 	if s.roomy = s.unbounded(); s.roomy {
 		r.Plan.MaxSteps = usualSteps
 	}
+	s.shorten(&r)
 	return r
 }
 
@@ -57,7 +58,7 @@ func (s *search) budget(o *schedule.Outcome) {
 	if s.report.Executions != 1 || !s.unbounded() {
 		return
 	}
-	if o.Ending.Kind.Endless() {
+	if o.Ending.Kind.Endless() || o.Cut {
 		return
 	}
 	if n := room(o.Points); n > usualSteps {

@@ -175,7 +175,7 @@ func (s *search) passes(f *failure, o *schedule.Outcome) bool {
 // way. On an error, o is the original outcome.
 func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, again bool, err error) {
 	raced := f.outcome.Ending.Kind == trace.Race
-	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && !t.Ending.UsesGoneMemory() && !outlived(t) && (!raced || hasAccesses(t)) {
+	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && !t.Ending.UsesGoneMemory() && !outlived(t) && (!raced || hasAccesses(t) && !s.lasts(t)) {
 		return f.outcome, true, nil
 	}
 	original := finding.Of(f.outcome.Ending, s.target.Modules())
@@ -184,7 +184,7 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 	p.Cycles = f.outcome.Ending.Kind == trace.Deadlock && len(f.outcome.Ending.Cycle) > 0
 	v := verdict{expect: s.expect, outputs: s.outputs, where: s.caller, races: raced, anyEnding: raced}
 	if raced {
-		v.like = &f.outcome.Ending
+		v.like, v.lasts = &f.outcome.Ending, s.lasts
 	}
 	last, cancel := outlasting(ctx)
 	defer cancel()
@@ -204,12 +204,35 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 		s.missing(f, fmt.Sprintf("its plan, run again, ended with %s", s.ending(o)))
 		return o, false, nil
 	}
+	if raced && o.Trace != nil && o.Trace.WasCut() {
+		if err = s.exactly(last, &o, v); err != nil {
+			return f.outcome, false, err
+		}
+	}
 	if raced && o.Trace != nil && len(o.Ending.Accesses) == 2 {
 		// Only now are the callers known.
 		o.Ending.Message = v.raceMessage(&o.Ending, o.Trace)
 		o.Trace.Ending.Message = o.Ending.Message
 	}
 	return o, true, nil
+}
+
+// lasts reports whether a recording goes on after a race for so long that it is better cut there: what follows has nothing to do with
+// the race.
+func (s *search) lasts(t *trace.Trace) bool {
+	never := s.opts.Cut != nil && *s.opts.Cut == 0
+	return t.WasCut() || !never && t.Decisions() > longFirst
+}
+
+// exactly records an execution once more that was cut after a race: there it ends in the same way as its replays will.
+func (s *search) exactly(ctx context.Context, o *schedule.Outcome, v verdict) error {
+	plan := replayPlan(o.Trace)
+	plan.Accesses, plan.MaxAccesses = true, 0
+	again, err := judged(s.target, v)(ctx, plan)
+	if err == nil && again.Trace != nil && again.Ending.Kind == trace.Race && sameOrder(again.Ending.Accesses, o.Ending.Accesses) {
+		*o = again
+	}
+	return err // followed reports an execution that does not replay
 }
 
 // outlived reports whether a recording goes on after the last thread of a deadlock's cycle blocked.
@@ -223,6 +246,9 @@ func (s *search) followed(ctx context.Context, f *failure, o *schedule.Outcome) 
 		return nil
 	}
 	o.Trace.Header.Strategy, o.Trace.Header.ExpectStatus = strategy.Describe(f.plan), s.expect
+	if h := &o.Trace.Header; h.Cut == 0 && s.cuts.Long > 0 && o.Trace.Ending.Kind != trace.Race && !o.Trace.Ending.Kind.Endless() && o.Trace.Decisions() < mostCut {
+		h.Cut = mostCut // a whole one of the search, which failed early
+	}
 	last, cancel := outlasting(ctx)
 	defer cancel()
 	again, err := Replay(last, s.target, o.Trace)

@@ -120,6 +120,9 @@ func CheckDeterminism(ctx context.Context, t target.Target, recorded *trace.Trac
 	}
 	d.Golden = x.Base
 	switch {
+	case o.Cut:
+		d.Why = "the execution was cut before it was over"
+		return d, nil
 	case o.Ending.Kind != trace.Clean:
 		d.Why = fmt.Sprintf("the execution did not end cleanly (%v), so other schedules may have gone on", o.Ending.Kind)
 		return d, nil

@@ -621,6 +621,7 @@ func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 	if !e.Kind.Endless() || e.Kind == trace.Hang && e.Message != trace.NoProgress {
 		return true, nil // the runtime knows: a handler returns again and again to the instruction that faults
 	}
+	f.plan = s.uncut(f.plan)
 	at, silent := s.loops(e), silent(e)
 	if key, ok := s.aside.endless[at]; ok && key == "" || silent && !(cutByWatchdog(e) && walks(s.target, e)) {
 		s.unfinished(&f.outcome)

@@ -12,6 +12,9 @@ import (
 // settingOf returns the setting of experiments on an execution of the target's program, nil for none, judged by v.
 func settingOf(t target.Target, recorded *trace.Trace, v verdict) experiment.Setting {
 	s := experiment.Setting{Recorded: recorded, Run: judged(t, v), Budget: stepsFor, Modules: t.Modules, Delays: schedule.NoDelays}
+	if recorded != nil && recorded.Ending.Kind != trace.Race { // what a race leads to may come later
+		s.Cut = cutLike(recorded)
+	}
 	if v.endless() {
 		v.like, v.header = nil, nil
 		s.Longer = judged(t, v)

@@ -257,6 +257,7 @@ func (s *search) plan() {
 			return
 		}
 		s.complete(&r.Plan)
+		s.shorten(&r)
 		s.admit(r, 0)
 	}
 }
@@ -359,6 +360,9 @@ func (s *search) coverage() *strategy.Coverage {
 	if why := s.wide.unexplored(s.where); why != "" {
 		c.Missing = append(c.Missing, why)
 	}
+	if s.cuts.Cut.Executions > 0 {
+		c.Missing = append(c.Missing, "executions were cut")
+	}
 	if s.report.NotReproduced > 0 {
 		c.Missing = append(c.Missing, "an execution failed and did not fail again")
 	}
@@ -385,6 +389,6 @@ func (s *search) placed(site trace.Site) string {
 // stale reports whether Options.Stale ends the exploration. It does not while instructions that
 // have just raced wait to become scheduling points, or once behaviours are no longer recorded.
 func (s *search) stale() bool {
-	old := s.report.Executions - s.report.Newest
-	return s.opts.Stale > 0 && old >= s.opts.Stale && old >= s.report.Executions/2 && s.strategy.Stage().Waiting == 0 && !s.behaviours.full()
+	old := s.report.Executions - s.report.Newest - s.cuts.Since
+	return s.opts.Stale > 0 && old >= s.opts.Stale && old >= (s.report.Executions-s.cuts.Cut.Executions)/2 && s.strategy.Stage().Waiting == 0 && !s.behaviours.full()
 }

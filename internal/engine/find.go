@@ -45,6 +45,7 @@ type search struct {
 	// the user allows (budget.go).
 	memoryBudget int
 	behaviours   behaviours
+	cuts         cuts
 	effort       *effort // nil unless Options.Explain
 	races        map[[2]race.Access]raced
 	doubts       map[[2]race.Access]int // executions that were repeated, but had no certain race
@@ -68,7 +69,7 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 			RacesFail: opts.Races == RacesFail || opts.WatchMore, NoEarlyTimeouts: opts.NoEarlyTimeouts,
 		},
 		shaping:    opts.shaping(),
-		behaviours: newBehaviours(), races: map[[2]race.Access]raced{}, doubts: map[[2]race.Access]int{}, aside: newAside(&opts),
+		behaviours: newBehaviours(), cuts: cuts{Yields: -1}, races: map[[2]race.Access]raced{}, doubts: map[[2]race.Access]int{}, aside: newAside(&opts),
 	}
 	h := t.Header()
 	s.outputs = outputsOf(&h)
@@ -134,6 +135,7 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 	if slices.ContainsFunc(r.Races, func(x Race) bool { return x.Unconfirmed }) {
 		r.RacesUnconfirmed = blamed(s.target, s.opts.Untold)
 	}
+	r.Cut = s.cuts.report()
 	r.Coverage = s.coverage()
 	if r.Ended != Sequential {
 		r.Relaxed = s.relaxed.report(s.locate)
@@ -160,6 +162,8 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 		r.Outcome = Unfinished
 	case err == nil && r.Masked == r.Executions:
 		r.Outcome = OnlyIgnored
+	case err == nil && r.Cut != nil && r.Cut.Executions+r.Masked >= r.Executions:
+		r.Outcome = OnlyCut
 	case err == nil && r.NotReproduced > 0:
 		r.Outcome = Unreproduced
 	case err == nil && s.opts.Races == RacesFail && len(r.RacesUnconfirmed) > 0:

@@ -46,9 +46,11 @@ type verdict struct {
 	// anyEnding makes an execution that failed in another way a race, too, if its accesses race. It
 	// is for executions whose failure was set aside, and for repeating them.
 	anyEnding bool
-	where     func(s trace.Site, calls []trace.Site) string                    // for the message
-	objects   func(t *trace.Trace, o trace.Object, size uint32, at int) string // likewise; nil for objectText
-	locate    finding.Locate                                                   // likewise; nil if unknown
+	// lasts reports whether a recording is to be cut after the race although the execution was not. It may be nil.
+	lasts   func(*trace.Trace) bool
+	where   func(s trace.Site, calls []trace.Site) string                    // for the message
+	objects func(t *trace.Trace, o trace.Object, size uint32, at int) string // likewise; nil for objectText
+	locate  finding.Locate                                                   // likewise; nil if unknown
 }
 
 // verdictOf returns the oracle under which a recording was made. locate and named are as for caller.
@@ -101,13 +103,19 @@ func (v *verdict) judge(ctx context.Context, p schedule.Plan, o *schedule.Outcom
 		v.judgeEndless(p, o)
 	}
 	if v.races {
-		v.race(o, experiment.Races(p, o))
+		clean := o.Ending.Kind == trace.Clean
+		if r := v.race(o, experiment.Races(p, o)); r != nil && o.Trace != nil && clean && (p.Cut || v.lasts != nil && v.lasts(o.Trace)) {
+			upToRace(o.Trace, r)
+		}
 	}
 	return nil
 }
 
-// judgeBoth is judge for an outcome and its recording.
+// judgeBoth is judge for an outcome and its recording. An execution that was cut has neither an exit status nor its whole output.
 func judgeBoth(ctx context.Context, o *schedule.Outcome, expect int32, outputs *oracle.Oracle) error {
+	if o.Cut {
+		return nil
+	}
 	err := judge(ctx, &o.Ending, expect, outputs)
 	if err == nil && o.Trace != nil {
 		err = judge(ctx, &o.Trace.Ending, expect, outputs)
@@ -115,16 +123,17 @@ func judgeBoth(ctx context.Context, o *schedule.Outcome, expect int32, outputs *
 	return err
 }
 
-// race turns an execution that has races into a failed one if it ended cleanly, or if anyEnding is set.
-func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
+// race turns an execution that has races into a failed one if it ended cleanly, or if anyEnding is set. It returns the race that it
+// chose, or nil.
+func (v *verdict) race(o *schedule.Outcome, races []race.Race) *race.Race {
 	e := &o.Ending
 	if len(races) == 0 {
-		return
+		return nil
 	}
 	// A race takes precedence over a leak.
 	if withoutLeak(e); e.Kind != trace.Clean {
 		if !v.anyEnding || e.Kind == trace.Diverged || e.Kind == trace.Unsupported {
-			return
+			return nil
 		}
 		e.Waiters, e.Cycle = nil, nil
 	}
@@ -147,6 +156,7 @@ func (v *verdict) race(o *schedule.Outcome, races []race.Race) {
 	if o.Trace != nil {
 		o.Trace.Ending = *e
 	}
+	return &r
 }
 
 // raceMessage returns the message for a race; t is the recording or nil.

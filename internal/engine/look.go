@@ -38,7 +38,9 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 	failed := o.Ending.Kind.Failed() || o.Ending.Kind == trace.Unfinished && x.settles(&o.Ending)
 	if failed && x.setAside(o) {
 		failed = false
-		x.report.Masked++
+		if !o.Cut {
+			x.report.Masked++
+		}
 	}
 	if failed {
 		// The runtime stops a plan at its first failure. If the search continues after this
@@ -82,7 +84,7 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 		if s.report.Executions == 1 {
 			return false, errFirst
 		}
-	} else if !o.Ending.Kind.Endless() {
+	} else if !o.Ending.Kind.Endless() && !o.Cut {
 		s.longest, s.quiet = max(s.longest, o.Points), max(s.quiet, o.Stretches)
 	}
 	if err := judgeBoth(ctx, o, s.expect, s.outputs); err != nil {
@@ -98,11 +100,12 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 		s.external = true
 		s.note("an execution depended on external nondeterminism (another process, the network, a system call that lasted): heddle does not control when it happens, and the same schedule may end differently")
 	}
-	if o.Ending.Kind == trace.Unfinished {
+	if o.Ending.Kind == trace.Unfinished || o.Cut {
 		// It has no behaviour: what it would have done is not known.
 	} else if fresh = s.behaviours.add(o.Signature, plan.Tag); fresh {
 		s.report.Newest = s.report.Executions
 	}
+	s.cuts.ran(o, s.report.Executions == 1, fresh)
 	if o.Trace != nil {
 		s.lookAt(o)
 	}
@@ -113,7 +116,7 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 		s.report.RacesIncomplete = seen.Incomplete
 		s.note("races may be missed: %s; --memory SIZE allows for more", seen.Incomplete)
 	}
-	s.saw(p, o.Trace, seen.Races)
+	s.saw(p, o, seen.Races)
 	// A race seen only because accesses were skipped does not fail here. Its instructions become
 	// scheduling points, after which every watched execution shows it.
 	if s.opts.Races != RacesIgnored && len(seen.Races) > 0 && plan.SkipAccesses == 0 {
@@ -132,7 +135,7 @@ func (s *search) lookAt(o *schedule.Outcome) {
 		s.cut = true
 		s.note("an execution printed more than %d kB: only the beginning and the end of its output are kept", ipc.OutputKept>>10)
 	}
-	if s.report.Executions == 1 && s.opts.StopWhenSequential && (!o.Ending.Kind.Failed() || s.opts.setsAside()) && !o.External && !o.Random && !s.opts.Spurious {
+	if s.report.Executions == 1 && s.opts.StopWhenSequential && (!o.Ending.Kind.Failed() || s.opts.setsAside()) && !o.External && !o.Random && !o.Cut && !s.opts.Spurious {
 		s.report.Sequential = sequential(o.Trace)
 	}
 }

@@ -64,6 +64,10 @@ type Options struct {
 	// MaxSteps is the step budget of an execution; 0 means the target's default.
 	MaxSteps int
 
+	// Cut is the number of scheduling points after which every execution is cut (schedule.Plan.Cut), the first one included; 0 means
+	// that none is. If nil, the search cuts part of the executions if the first one is long.
+	Cut *int
+
 	// By default, timeouts, sleeps and timers may expire early and so overtake enabled threads,
 	// within schedule.Slack in total. NoEarlyTimeouts rules this out; EarlyTimeouts removes the
 	// bound.
@@ -162,6 +166,8 @@ type SimplifyOptions struct {
 	// Patience ends the search when long executions gain nothing, as tinertia.Options.Patience.
 	Patience int
 	MaxSteps int // step budget of an execution; 0 means the target's default
+	// Whole does not search for the failure of a long execution in executions that are cut.
+	Whole bool
 	// Objects is like Options.Objects.
 	Objects func(t *trace.Trace, o trace.Object, size uint32, at int) string
 	// Processes is how many targets of the program execute candidates at once, if the target is a

@@ -33,12 +33,16 @@ type raced struct {
 
 // saw adds the races of a watched execution that are not known yet. Without a trace, objects are
 // named only if a later execution that is recorded shows the same race.
-func (s *search) saw(p *flying, t *trace.Trace, races []race.Race) {
+func (s *search) saw(p *flying, o *schedule.Outcome, races []race.Race) {
+	t := o.Trace
 	for _, r := range races {
 		s.wide.race(r.Pair)
 		known, ok := s.races[r.Pair]
 		if !ok || known.plan.SkipAccesses != 0 && p.request.Plan.SkipAccesses == 0 {
 			known.plan, known.number = p.alone(p.observed-1), s.report.Executions
+		}
+		if !ok && s.report.Executions > 1 {
+			s.cuts.raced(o)
 		}
 		known.orders[order(&r)]++
 		if ok && (known.recorded || t == nil) {

@@ -98,10 +98,13 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 	p.Functions = slices.ContainsFunc(recorded.Events, func(e trace.Event) bool { return e.Op.IsCall() })
 	p.Timeouts = hasTimeouts(recorded)
 	p.Cycles = endsInCycle(recorded)
-	if recorded.Ending.Kind.Endless() {
+	switch k := recorded.Ending.Kind; {
+	case k.Endless():
 		// The recorded execution was cut off there.
 		p.MaxSteps = len(p.Script)
-	} else {
+	case recorded.WasCut(), recorded.Header.Cut > 0 && k == trace.Test: // a failed test goes on
+		p.Cut, p.MaxSteps = true, len(p.Script)
+	default:
 		p.MaxSteps = stepsFor(recorded, p.Points)
 	}
 	return p

@@ -14,6 +14,7 @@ const (
 	Bug          Result = "bug"          // a failure was found; Finding records whether it was confirmed
 	Nothing      Result = "none"         // no failure was found within the bounds
 	OnlyIgnored  Result = "ignored"      // every execution ended in an ignored finding, so nothing else is known
+	OnlyCut      Result = "cut"          // no failure was found, and no execution ran to its end (Report.Cut)
 	Unreproduced Result = "unreproduced" // executions failed, and none failed again when run again
 	Unconfirmed  Result = "unconfirmed"  // races are failures, and were seen, but a library may order them (Report.RacesUnconfirmed)
 	Unfinished   Result = "unfinished"   // no failure was found, and heddle ended executions before they were over (Report.Unfinished)
@@ -78,7 +79,9 @@ type Report struct {
 	NotReproduced int `json:"notReproduced"`
 	// Unfinished are executions, counted among Executions, that heddle ended before they were over; nil without any.
 	Unfinished *UnfinishedExecutions `json:"unfinished,omitempty"`
-	Notes      []string              `json:"notes,omitempty"`
+	// Cut are executions, counted among Executions, that the search ended after a number of scheduling points; nil without any.
+	Cut   *CutExecutions `json:"cut,omitempty"`
+	Notes []string       `json:"notes,omitempty"`
 
 	// Search says what each strategy did; nil unless Options.Explain is set.
 	Search []Explained `json:"search,omitempty"`

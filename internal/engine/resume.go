@@ -16,7 +16,7 @@ import (
 
 // resumeVersion is the version of the state passed to Options.Save. Raise it whenever an older
 // reader would continue with a different search.
-const resumeVersion = 5
+const resumeVersion = 6
 
 // savedSearch is the JSON form of an exploration that reached its bounds or was interrupted.
 type savedSearch struct {
@@ -35,6 +35,8 @@ type savedSearch struct {
 	Patient bool `json:"patient,omitempty"`
 	// MemoryBudget is search.memoryBudget.
 	MemoryBudget int `json:"memory_budget,omitempty"`
+	// Cuts is search.cuts.
+	Cuts cuts `json:"cuts"`
 	// External says that an execution depended on external nondeterminism.
 	External bool `json:"external,omitempty"`
 	// Relaxed and More are search.relaxed.
@@ -51,13 +53,14 @@ type savedOptions struct {
 	NoEarlyTimeouts, EarlyTimeouts, Spurious bool
 	Ignore                                   []string
 	All                                      bool
+	Cut                                      *int
 }
 
 type savedCounts struct{ Executions, Newest, NotReproduced, Masked int }
 
 func (o *Options) shaping() savedOptions {
 	ignore := slices.Compact(slices.Sorted(slices.Values(o.Ignore)))
-	return savedOptions{o.ExpectStatus, o.MaxSteps, o.NoEarlyTimeouts, o.EarlyTimeouts, o.Spurious, ignore, o.All}
+	return savedOptions{o.ExpectStatus, o.MaxSteps, o.NoEarlyTimeouts, o.EarlyTimeouts, o.Spurious, ignore, o.All, o.Cut}
 }
 
 // save returns the state of the search in the form that Options.Resume accepts.
@@ -83,7 +86,7 @@ func (s *search) save() ([]byte, error) {
 	out := savedSearch{
 		Version: resumeVersion, Options: s.shaping, Search: search, Tag: tag, Steps: s.opts.MaxSteps,
 		Counts: savedCounts{s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked},
-		Aside:  s.aside.executions, Endless: s.aside.endless, Patient: s.patient, MemoryBudget: s.memoryBudget, External: s.external,
+		Aside:  s.aside.executions, Endless: s.aside.endless, Patient: s.patient, Cuts: s.cuts, MemoryBudget: s.memoryBudget, External: s.external,
 		Relaxed: s.relaxed.sorted(), More: s.relaxed.more, Wide: s.wide.saved(),
 	}
 	if out.Seen, err = s.behaviours.MarshalBinary(); err != nil {
@@ -124,7 +127,7 @@ func (s *search) resume(data []byte) error {
 		return err
 	}
 	s.stage = s.strategy.Stage()
-	s.opts.MaxSteps, s.patient, s.memoryBudget = in.Steps, in.Patient, in.MemoryBudget
+	s.opts.MaxSteps, s.patient, s.memoryBudget, s.cuts = in.Steps, in.Patient, in.MemoryBudget, in.Cuts
 	s.report.Executions, s.report.Newest, s.report.NotReproduced, s.report.Masked = in.Counts.Executions, in.Counts.Newest, in.Counts.NotReproduced, in.Counts.Masked
 	s.flight.tag = in.Tag
 	for i := range flight {

@@ -50,9 +50,17 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	// A hang lasts as long as the step budget. Reordering turns it into a few very long TEIs,
 	// which must then be shortened event by event. Cutting it first leaves nothing to reorder.
 	left := opts.Executions
-	prompt, promptly, err := recorded, 0, error(nil)
-	if strategy.DelaysOf(recorded) != schedule.NoDelays && left == 0 && recorded.Ending.Kind != trace.Hang {
-		prompt, promptly, err = undelayed(bounded, exec, replayPlan(recorded), recorded, same)
+	early, tried, err := recorded, 0, error(nil)
+	if k := recorded.Ending.Kind; !opts.Whole && left == 0 && k != trace.Race && !k.Endless() && recorded.Decisions() > longFirst {
+		early, tried, err = sooner(bounded, exec, recorded, same)
+		if err != nil && !outOfTime(bounded) {
+			return nil, err
+		}
+		start = early
+	}
+	prompt, promptly := early, 0
+	if strategy.DelaysOf(early) != schedule.NoDelays && left == 0 && recorded.Ending.Kind != trace.Hang {
+		prompt, promptly, err = undelayed(bounded, exec, like(early, replayPlan(early)), early, same)
 		if err != nil && !outOfTime(bounded) {
 			return nil, err
 		}
@@ -71,10 +79,14 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 			return nil, err
 		}
 	}
+	steps := max(opts.MaxSteps, stepsFor(start, start.Header.Points))
+	if n := cutAfter(start); n > 0 {
+		steps = n
+	}
 	several := newCrew(t, oracle, &opts)
 	defer several.close()
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, several.watched(exec), tinertia.Options{
-		Seed: seed, MaxSteps: max(opts.MaxSteps, stepsFor(start, start.Header.Points)), Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
+		Seed: seed, MaxSteps: steps, Cut: start.Header.Cut > 0, Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
 		Batch: several.batch, Width: several.width, Memory: opts.Memory, Accesses: recorded.Header.Instrumented && (recorded.Header.Target != "go" || reads(&recorded.Ending)),
 		Extra: opts.extra(), ExtraTime: opts.ExtraTime, Patience: opts.Patience,
 	})
@@ -87,8 +99,11 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	if start != prompt {
 		details.StartedFrom(prompt, StaticMerge, 1)
 	}
-	if prompt != recorded {
-		details.StartedFrom(recorded, Undelay, promptly)
+	if prompt != early {
+		details.StartedFrom(early, Undelay, promptly)
+	}
+	if early != recorded {
+		details.StartedFrom(recorded, Sooner, tried)
 	}
 	if err == nil || bounded.Err() != nil {
 		last, cancel := outlasting(bounded)
@@ -145,7 +160,7 @@ func fails(ctx context.Context, t target.Target, oracle verdict, recorded *trace
 // another in a process.
 func recordedAgain(ctx context.Context, exec schedule.Executor, details *tinertia.Result, same func(trace.Ending) bool) error {
 	result := details.Trace
-	race := result.Ending.Kind == trace.Race && !hasAccesses(result)
+	race := result.Ending.Kind == trace.Race && (!hasAccesses(result) || result.WasCut())
 	if !race && result.Header.Target != "go" {
 		return nil
 	}
@@ -168,6 +183,43 @@ const StaticMerge tinertia.Operation = "static-merge"
 // sleep or timer overtakes a thread. Such a failure needs no slow machine, so it is preferred even
 // if it has more preemptions.
 const Undelay tinertia.Operation = "undelay"
+
+// Sooner is the operation of a simplification that searches for the failure of a long execution in the beginnings of others.
+const Sooner tinertia.Operation = "sooner"
+
+// soonerPoints is how many scheduling points sooner spends on executions of one length.
+const soonerPoints = 64 * leastCut
+
+// sooner searches for the failure of a long execution in random ones that are cut (cut.go), the shortest first. It returns the recorded
+// execution if it finds none.
+func sooner(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
+	like := replayPlan(recorded)
+	like.Mode, like.Script, like.Threads, like.Accesses, like.Cut = schedule.NoScript, nil, nil, false, true
+	for like.MaxSteps = leastCut; like.MaxSteps <= mostCut; like.MaxSteps *= 2 {
+		for i := range soonerPoints / like.MaxSteps {
+			plan := like
+			plan.Policy, plan.Stay, plan.Seed = schedule.Random, [...]float64{0, 0.8, 0.95, 0.99}[i%4], uint64(i)+1
+			o, err := exec(ctx, plan)
+			if err != nil {
+				return recorded, executed, err
+			}
+			if executed++; o.Trace == nil || !same(o.Ending) || len(schedule.ScriptOf(o.Trace)) == 0 {
+				continue
+			}
+			// Whether it fails with the recorded seed is still unknown.
+			plan = like
+			plan.Mode, plan.Script, plan.Threads = schedule.Tolerant, schedule.ScriptOf(o.Trace), o.Trace.Threads
+			if o, err = exec(ctx, plan); err != nil {
+				return recorded, executed, err
+			}
+			if executed++; o.Trace != nil && same(o.Ending) && len(schedule.ScriptOf(o.Trace)) > 0 {
+				o.Trace.Header = recorded.Header.Executed(o.Trace.Header)
+				return o.Trace, executed, nil
+			}
+		}
+	}
+	return recorded, executed, nil
+}
 
 // undelayRuns is the number of executions undelayed makes.
 const undelayRuns = 64
@@ -237,6 +289,7 @@ func (s *search) simplify(ctx context.Context, t *trace.Trace) error {
 	}
 	opts := s.opts.Simplify
 	opts.MaxSteps = max(opts.MaxSteps, s.opts.MaxSteps)
+	opts.Whole = s.opts.Cut != nil && *s.opts.Cut == 0
 	opts.Where, opts.Locate, opts.Objects = s.opts.Where, s.opts.Locate, s.opts.Objects
 	s.share(&opts)
 	cost := trace.CostOf(t.Events)

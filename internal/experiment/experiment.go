@@ -59,6 +59,8 @@ type Setting struct {
 	// Budget returns the step budget of an execution that varies a recorded one, with these memory instructions as
 	// scheduling points.
 	Budget func(like *trace.Trace, points []trace.Site) int
+	// Cut returns after how many points an execution of the plan is cut (schedule.Plan.Cut); 0 for never. If it is nil, none is.
+	Cut func(schedule.Plan) int
 	// Modules returns those of the program.
 	Modules func() []trace.Module
 	// Delays bounds the virtual time that comes early where another order of the events demands it: a sleep, a wait with a
@@ -229,7 +231,9 @@ func (x *Experiment) execute(ctx context.Context, p schedule.Plan) (*Result, err
 		}
 	}
 	r := &Result{Outcome: o, Plan: p, Races: Races(p, &o), base: x.events}
-	r.Verdict = x.judge(&o.Ending)
+	if r.Verdict = x.judge(&o.Ending); r.Verdict == Passes && o.Cut && !x.outlived(o.Trace) {
+		r.Verdict = Unknown
+	}
 	x.account.verdicts[r.Verdict]++
 	x.account.external = x.account.external || o.External
 	if t := o.Trace; t != nil {
@@ -245,6 +249,11 @@ func (x *Experiment) execute(ctx context.Context, p schedule.Plan) (*Result, err
 func (x *Experiment) once(ctx context.Context, run schedule.Executor, p schedule.Plan) (schedule.Outcome, error) {
 	if ctx.Err() != nil {
 		return schedule.Outcome{}, context.Cause(ctx)
+	}
+	if x.setting.Cut != nil && p.Mode != schedule.Strict {
+		if n := x.setting.Cut(p); n > 0 {
+			p.Cut, p.MaxSteps = true, n
+		}
 	}
 	o, err := run(ctx, p)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -11,7 +12,8 @@ import (
 type Verdict uint8
 
 const (
-	// Unknown: the execution did not end within its budget, left its script, or could not be carried out.
+	// Unknown: the execution did not end within its budget, left its script, was cut before it had come to where the recorded one
+	// failed, or could not be carried out.
 	Unknown Verdict = iota
 	Passes          // it ended cleanly
 	Same            // it failed as the recorded execution did
@@ -37,6 +39,75 @@ func (x *Experiment) judge(e *trace.Ending) Verdict {
 		return Unknown // nobody has examined whether it is a hang
 	}
 	return Other
+}
+
+// outlived reports whether the threads that have part in the recorded failure came, in an execution that was cut, beyond where they stand
+// in it: each has done its last operation at that instruction as often, and another one since, or has ended.
+func (x *Experiment) outlived(t *trace.Trace) bool {
+	recorded := x.setting.Recorded
+	if recorded == nil || t == nil {
+		return false
+	}
+	e := &recorded.Ending
+	part := map[trace.ThreadID]bool{}
+	for _, w := range e.Waiters {
+		if e.Kind == trace.Deadlock || e.Kind.Endless() || e.Kind == trace.Leak {
+			part[w.Thread] = true
+		}
+	}
+	if len(part) == 0 {
+		part[e.Thread] = true
+	}
+	for id := range part {
+		if !beyond(recorded, t, id) {
+			return false
+		}
+	}
+	return true
+}
+
+// beyond reports whether a thread came, in an execution, beyond where it stands at the end of the recorded one.
+func beyond(recorded, t *trace.Trace, id trace.ThreadID) bool {
+	if id < 0 || int(id) >= len(recorded.Threads) {
+		return false
+	}
+	var last *trace.Event
+	times := 0
+	for i := len(recorded.Events) - 1; i >= 0; i-- {
+		ev := &recorded.Events[i]
+		if ev.Thread != id || !counts(ev) {
+			continue
+		}
+		if last == nil {
+			last = ev
+		}
+		if ev.Op == last.Op && ev.Site == last.Site {
+			times++
+		}
+	}
+	own := slices.IndexFunc(t.Threads, func(th trace.Thread) bool { return th.Name == recorded.Threads[id].Name })
+	if last == nil || own < 0 {
+		return false
+	}
+	if t.Threads[own].Ended {
+		return true
+	}
+	for i := range t.Events {
+		switch ev := &t.Events[i]; {
+		case ev.Thread != trace.ThreadID(own) || !counts(ev):
+		case times == 0:
+			return true
+		case ev.Op == last.Op && ev.Site == last.Site:
+			times--
+		}
+	}
+	return false
+}
+
+// counts reports whether an event tells how far its thread came: not an access, of which another execution may have recorded more, nor the
+// abort with which an execution fails.
+func counts(ev *trace.Event) bool {
+	return ev.Flags&trace.FlagNoDecision == 0 && !ev.Op.IsAccess() && ops.Of(ev.Op).Of != ops.Execution
 }
 
 // bystanders reports whether an execution left only threads behind that stand where some of the recorded one stand when it fails.

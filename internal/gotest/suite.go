@@ -259,6 +259,8 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 			note(out, "no execution ended within %s: use a longer -timeout, or -short if the test knows it", s.options.Explore.Time)
 		case u != nil:
 			note(out, "%s did not end, so this is not a pass: use a longer -timeout, or -short if the test knows it", wording.Count(u.Executions, "execution"))
+		case out.Report != nil && out.Report.Outcome == engine.OnlyCut:
+			note(out, "no execution ran to its end, so this is not a pass: --cut cut them all")
 		default:
 			note(out, "executions failed, and none failed again when run again: the test depends on more than the schedule, so this is neither a finding nor a pass")
 		}

@@ -96,6 +96,11 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 	}
 	v.Columns = b.columns(v.Rows)
 	v.Ending, v.Failure = b.ending()
+	if n := wording.Count(tr.Header.Cut, "scheduling point"); tr.WasCut() && v.Failure == nil {
+		v.Ending = "cut here after " + n
+	} else if tr.WasCut() {
+		v.Notes = append(v.Notes, "the execution was cut here after "+n)
+	}
 	b.why(v)
 	v.Blocks = b.blockTable(v)
 	v.Places, v.Stacks = b.places.list, b.places.stacks

@@ -48,6 +48,7 @@ func (p *Printer) findings(r *engine.Report) error {
 		fmt.Fprintf(w, "  %s: %s\n", f.Finding.Key, wording.Count(f.Executions, "execution"))
 	}
 	PrintUnfinished(w, r.Unfinished)
+	printCut(w, r.Cut, r.Executions)
 	p.printCovered(r)
 	printRaces(w, r)
 	printIgnored(w, r.Ignored)
@@ -93,6 +94,7 @@ func (p *Printer) printNothing(r *engine.Report) {
 	}
 	fmt.Fprintf(w, "%s%s (%.1f s)", how, executions, r.Seconds)
 	fmt.Fprintln(w, ended(r))
+	printCut(w, r.Cut, r.Executions)
 	if r.NotReproduced > 0 {
 		fmt.Fprintf(w, "%s failed and did not fail again when run again\n", wording.Count(r.NotReproduced, "execution"))
 	}
@@ -138,6 +140,13 @@ func PrintUnfinished(w io.Writer, u *engine.UnfinishedExecutions) {
 	fmt.Fprintln(w)
 	for _, line := range PositionLines(u.Threads) {
 		fmt.Fprintf(w, "  %s\n", line)
+	}
+}
+
+// printCut prints how many of the executions of a search were cut; c may be nil.
+func printCut(w io.Writer, c *engine.CutExecutions, executions int) {
+	if c != nil {
+		fmt.Fprintf(w, "cut:     %s of %s, after at most %s (--cut)\n", wording.Thousands(c.Executions), wording.Count(executions, "execution"), wording.Count(c.Points, "scheduling point"))
 	}
 }
 
@@ -290,6 +299,9 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	}
 	if only && r.Ended != engine.ByFailure && !f.Known { // a race does not end a search
 		fmt.Fprintf(w, "  nothing worse in %s (%.1f s)%s; --races=ignore passes over races\n", wording.Count(r.Executions, "execution"), r.Seconds, ended(r))
+		if c := r.Cut; c != nil {
+			fmt.Fprintf(w, "  %s of them cut after at most %s\n", wording.Thousands(c.Executions), wording.Count(c.Points, "scheduling point"))
+		}
 		var cut bytes.Buffer
 		PrintUnfinished(&cut, r.Unfinished)
 		for line := range strings.Lines(cut.String()) {

@@ -41,6 +41,8 @@ type Search struct {
 	RacesIncomplete string `json:"races_incomplete,omitempty"`
 	// UnfinishedExecutions are those that heddle ended before they were over.
 	UnfinishedExecutions *engine.UnfinishedExecutions `json:"unfinished,omitempty"`
+	// Cut are those that the search ended on purpose, to make more of them.
+	Cut *engine.CutExecutions `json:"cut,omitempty"`
 }
 
 // Find is what heddle find prints.
@@ -156,7 +158,7 @@ type Simplified struct {
 // Of returns the result of a search, without its seed.
 func Of(r *engine.Report) Find {
 	out := Find{
-		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Coverage: r.Coverage, Relaxed: r.Relaxed, RacesIncomplete: r.RacesIncomplete, UnfinishedExecutions: r.Unfinished},
+		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Coverage: r.Coverage, Relaxed: r.Relaxed, RacesIncomplete: r.RacesIncomplete, UnfinishedExecutions: r.Unfinished, Cut: r.Cut},
 		Ended:  string(r.Ended), Newest: r.Newest, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r), RacesUnconfirmed: r.RacesUnconfirmed,
 	}
 	switch {
@@ -164,7 +166,7 @@ func Of(r *engine.Report) Find {
 		out.Outcome = Found
 	case r.Outcome == engine.Interrupted && r.Executions > 0:
 		out.Outcome = Interrupted
-	case r.Executions == 0, r.Outcome == engine.Unfinished, r.Outcome == engine.Unreproduced, r.Outcome == engine.Unconfirmed, r.Outcome == engine.Unhooked:
+	case r.Executions == 0, r.Outcome == engine.Unfinished, r.Outcome == engine.Unreproduced, r.Outcome == engine.Unconfirmed, r.Outcome == engine.Unhooked, r.Outcome == engine.OnlyCut:
 		out.Outcome = Unfinished
 	case r.Outcome == engine.OnlyIgnored:
 		out.Outcome = Ignored

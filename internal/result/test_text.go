@@ -25,6 +25,9 @@ func (p *Printer) Test(out *Test) error {
 	}
 	var cut strings.Builder
 	PrintUnfinished(&cut, out.UnfinishedExecutions)
+	if out.Outcome != Found {
+		printCut(&cut, out.Cut, out.Executions)
+	}
 	for line := range strings.Lines(cut.String()) {
 		fmt.Fprint(w, "    ", line)
 	}

@@ -114,6 +114,10 @@ func (f *Finishing) Observe(o *Observation) {
 			s.GivenUp = "its executions are long"
 			return
 		}
+		if o.Outcome != nil && o.Outcome.Cut {
+			s.GivenUp = "executions are cut"
+			return
+		}
 		f.dpor.Observe(o)
 		f.judge()
 		return

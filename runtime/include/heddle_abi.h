@@ -399,6 +399,7 @@ enum hd_plan_flags {
   HD_PLAN_FUNCTIONS = 1u << 15, // with VALUES: function entries and exits
   HD_PLAN_STATES   = 1u << 17, // with EVENTS: a STATE event before each scheduling point of the fair phase
   HD_PLAN_CYCLES   = 1u << 16, // C: a cycle of threads that wait for one another ends the execution at once, though other threads can go on
+  HD_PLAN_CUT      = 1u << 19, // at the end of max_steps the execution is CLEAN with expect_status and HD_NOTE_CUT: nothing else of the program runs
   HD_PLAN_WATCH    = 1u << 10, // find data races in place, and count the accesses of each memory instruction
   HD_PLAN_VISITS   = 1u << 18, // C, with WATCH: the visits to modules with HD_MODULE_VISITS are ordered, as if each waited for those before it
 };
@@ -473,7 +474,7 @@ struct hd_plan {
   uint32_t nthreads;   // thread names that follow
   uint32_t npoints;    // memory instructions that are scheduling points
   uint32_t set_points; // 1: points follow and replace the runtime's set; 0: keep it
-  uint32_t max_steps;  // step budget; the execution is UNFINISHED at its end
+  uint32_t max_steps;  // step budget; the execution is UNFINISHED at its end, with HD_PLAN_CUT cut there
   uint32_t param0;
   uint32_t param1;
   int32_t  expect_status; // exit status that counts as clean for STOP
@@ -581,6 +582,7 @@ enum hd_note {
   HD_NOTE_ACCESSES = 1u << 1, // it made more accesses than the plan requests
   HD_NOTE_RANDOM = 1u << 2,   // Go, recorded executions: it drew a random number or iterated over a map
   HD_NOTE_UNWATCHED = 1u << 3, // WATCH: the budget was exhausted; only the first hd_result.watched accesses were checked
+  HD_NOTE_CUT = 1u << 4,       // HD_PLAN_CUT ended it before it was over
   // Two threads made calls that are not scheduling points, in an order that happens-before does not fix, and at least
   // one changed state that the other saw (memory/shared_state.h), << enum hd_shared.
   HD_NOTE_UNORDERED = 1u << 8,

@@ -27,7 +27,7 @@ const (
 // Plan is schedule.Plan, but for its watcher, which stays in its process.
 type Plan struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 8
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 9
 	PointsVersion uint32                 `protobuf:"varint,2,opt,name=points_version,json=pointsVersion,proto3" json:"points_version,omitempty"` // schedule.PointsVersion
 	Tag           uint64                 `protobuf:"varint,3,opt,name=tag,proto3" json:"tag,omitempty"`
 	Seed          uint64                 `protobuf:"fixed64,4,opt,name=seed,proto3" json:"seed,omitempty"`
@@ -40,6 +40,7 @@ type Plan struct {
 	Length        uint32                 `protobuf:"varint,11,opt,name=length,proto3" json:"length,omitempty"`
 	Points        []uint64               `protobuf:"varint,12,rep,packed,name=points,proto3" json:"points,omitempty"` // trace.Site
 	MaxSteps      uint32                 `protobuf:"varint,13,opt,name=max_steps,json=maxSteps,proto3" json:"max_steps,omitempty"`
+	Cut           bool                   `protobuf:"varint,41,opt,name=cut,proto3" json:"cut,omitempty"`
 	FairAfter     uint32                 `protobuf:"varint,33,opt,name=fair_after,json=fairAfter,proto3" json:"fair_after,omitempty"`
 	FairSeed      uint64                 `protobuf:"fixed64,34,opt,name=fair_seed,json=fairSeed,proto3" json:"fair_seed,omitempty"`
 	Timeouts      bool                   `protobuf:"varint,14,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
@@ -187,6 +188,13 @@ func (x *Plan) GetMaxSteps() uint32 {
 		return x.MaxSteps
 	}
 	return 0
+}
+
+func (x *Plan) GetCut() bool {
+	if x != nil {
+		return x.Cut
+	}
+	return false
 }
 
 func (x *Plan) GetFairAfter() uint32 {
@@ -584,6 +592,7 @@ type Outcome struct {
 	Holds         []*HoldCount           `protobuf:"bytes,17,rep,name=holds,proto3" json:"holds,omitempty"`
 	Relaxed       []*Relaxed             `protobuf:"bytes,20,rep,name=relaxed,proto3" json:"relaxed,omitempty"`
 	RelaxedCut    bool                   `protobuf:"varint,21,opt,name=relaxed_cut,json=relaxedCut,proto3" json:"relaxed_cut,omitempty"`
+	Cut           bool                   `protobuf:"varint,23,opt,name=cut,proto3" json:"cut,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -768,6 +777,13 @@ func (x *Outcome) GetRelaxed() []*Relaxed {
 func (x *Outcome) GetRelaxedCut() bool {
 	if x != nil {
 		return x.RelaxedCut
+	}
+	return false
+}
+
+func (x *Outcome) GetCut() bool {
+	if x != nil {
+		return x.Cut
 	}
 	return false
 }
@@ -1230,7 +1246,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\x9a\b\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xac\b\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -1245,7 +1261,8 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	" \x01(\rR\x05depth\x12\x16\n" +
 	"\x06length\x18\v \x01(\rR\x06length\x12\x16\n" +
 	"\x06points\x18\f \x03(\x04R\x06points\x12\x1b\n" +
-	"\tmax_steps\x18\r \x01(\rR\bmaxSteps\x12\x1d\n" +
+	"\tmax_steps\x18\r \x01(\rR\bmaxSteps\x12\x10\n" +
+	"\x03cut\x18) \x01(\bR\x03cut\x12\x1d\n" +
 	"\n" +
 	"fair_after\x18! \x01(\rR\tfairAfter\x12\x1b\n" +
 	"\tfair_seed\x18\" \x01(\x06R\bfairSeed\x12\x1a\n" +
@@ -1290,7 +1307,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x04done\x18\x03 \x01(\rR\x04done\x12\x16\n" +
 	"\x06nobody\x18\x04 \x01(\rR\x06nobody\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\rR\x05steps\x12\x16\n" +
-	"\x06script\x18\x06 \x01(\rR\x06script\"\xdb\x05\n" +
+	"\x06script\x18\x06 \x01(\rR\x06script\"\xed\x05\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
@@ -1317,7 +1334,8 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x05holds\x18\x11 \x03(\v2\x1a.heddle.trace.v1.HoldCountR\x05holds\x122\n" +
 	"\arelaxed\x18\x14 \x03(\v2\x18.heddle.trace.v1.RelaxedR\arelaxed\x12\x1f\n" +
 	"\vrelaxed_cut\x18\x15 \x01(\bR\n" +
-	"relaxedCut\"]\n" +
+	"relaxedCut\x12\x10\n" +
+	"\x03cut\x18\x17 \x01(\bR\x03cut\"]\n" +
 	"\aRelaxed\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\x04R\x04site\x12\x14\n" +
 	"\x05calls\x18\x02 \x03(\x04R\x05calls\x12\x14\n" +

@@ -220,6 +220,7 @@ const (
 	gapAccesses    = "an execution makes too many accesses to memory to tell its states apart: a smaller input may show more"
 	gapOutside     = "executions wait for other processes or the network"
 	gapRandom      = "the program draws random numbers"
+	gapCut         = "executions are cut, and might fail later"
 	gapShared      = "executions share a process, where one may affect the next, and there are too many to repeat each in its own"
 )
 

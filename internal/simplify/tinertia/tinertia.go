@@ -51,6 +51,8 @@ type Options struct {
 	Seed uint64
 	// MaxSteps is the step budget of every execution; 0 means the target's default.
 	MaxSteps int
+	// Cut cuts an execution at the end of its budget (schedule.Plan.Cut): whether it would have failed later is not known.
+	Cut bool
 	// Delays applies to every execution. A sleep that has been moved may overtake other threads
 	// within its bound; waits and timers overtake only where they did in the input.
 	Delays schedule.Delays
@@ -134,6 +136,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 			Policy:       schedule.Fair,
 			Points:       in.Trace.Header.Points,
 			MaxSteps:     opts.MaxSteps,
+			Cut:          opts.Cut,
 			Delays:       opts.Delays,
 			Record:       true,
 			Cycles:       len(in.Trace.Ending.Cycle) > 0,
@@ -306,6 +309,8 @@ func (s *search) shown(err error) (ok bool, why string) {
 	switch gap := s.gap; {
 	case s.atFloor():
 		return true, ""
+	case s.opts.Cut:
+		return false, gapCut
 	case !s.exhausted && err != nil && !errors.Is(err, errEnough):
 		return false, "simplification was cut short"
 	case !s.exhausted:
@@ -395,7 +400,7 @@ func (s *search) beyond() (bool, error) {
 		}
 	}
 	s.tried = true
-	if s.gap != "" || s.frontier != nil && s.frontier.gap != "" {
+	if s.gap != "" || s.opts.Cut || s.frontier != nil && s.frontier.gap != "" {
 		s.extra = min(s.extra, s.opts.Extra/10) // it can prove nothing, only find a simpler execution
 	}
 	if s.opts.ExtraTime > 0 && s.extraEnd.IsZero() {

@@ -193,7 +193,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		Points: int(r.Points), Switches: int(r.Switches), Preemptions: int(r.Preemptions),
 		Threads: int(r.Threads), Deviations: int(r.Deviations), FairAt: int(r.FairAt), Stretches: int(r.Stretches),
 		Holds:    x.holds,
-		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0,
+		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0, Cut: r.Notes&abi.NoteCut != 0,
 		Unordered: schedule.SharedState(r.Notes / abi.NoteUnordered),
 	}
 	stacks := &Stacks{}
@@ -240,6 +240,9 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		}
 		o.Trace = x.recording.trace(p, e)
 		o.Trace.Header.FairAfter = o.FairAt
+		if p.Cut && (o.Cut || e.Kind.Failed()) {
+			o.Trace.Header.Cut = p.MaxSteps
+		}
 		if p.Fault != nil && r.Fault > 0 {
 			f := *p.Fault
 			f.Event = int(min(r.Fault-1, uint64(len(o.Trace.Events))))

@@ -87,6 +87,9 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	if p.Haste {
 		h.Flags |= abi.PlanHaste
 	}
+	if p.Cut {
+		h.Flags |= abi.PlanCut
+	}
 	if p.Cycles {
 		h.Flags |= abi.PlanCycles
 	}

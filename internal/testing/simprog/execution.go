@@ -352,6 +352,9 @@ func (x *execution) trace() *trace.Trace {
 	h.Points = slices.Clone(x.plan.Sites())
 	h.ExpectStatus = x.plan.ExpectStatus
 	h.FairAfter = x.fairAt
+	if x.plan.Cut && (x.outcome.Cut || x.ending.Kind.Failed()) {
+		h.Cut = x.plan.MaxSteps
+	}
 	t := &trace.Trace{
 		Header: h, Modules: x.target.Modules(), Stacks: [][]trace.Site{nil},
 		Allocs: x.allocs, Events: x.events, Ending: x.ending,

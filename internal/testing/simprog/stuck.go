@@ -86,7 +86,12 @@ func (x *execution) deadlock() {
 func (x *execution) hang(t *Thread, why string) { x.cut(t, trace.Hang, why) }
 
 // unfinished ends an execution that has used up its budget.
-func (x *execution) unfinished(t *Thread, why string) { x.cut(t, trace.Unfinished, why) }
+func (x *execution) unfinished(t *Thread, why string) {
+	if x.cut(t, trace.Unfinished, why); x.plan.Cut {
+		x.outcome.Cut = true
+		x.ending.Kind, x.ending.Message, x.ending.Status = trace.Clean, "", x.plan.ExpectStatus
+	}
+}
 
 func (x *execution) cut(t *Thread, kind trace.Kind, why string) {
 	x.over = true

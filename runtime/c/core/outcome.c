@@ -263,6 +263,10 @@ void hd_outside_ends(uint64_t pc, uint64_t object) { hd_end(HD_OUT_UNFINISHED, 0
 
 void hd_unfinished(uint64_t pc, uint64_t object) {
   if (hd_cut_asked) hd_cut(pc, object);
+  if (hd.plan.flags & HD_PLAN_CUT) {
+    hd.result.notes |= HD_NOTE_CUT;
+    hd_end(HD_OUT_CLEAN, hd.plan.expect_status, pc, object, NULL);
+  }
   hd_end(HD_OUT_UNFINISHED, 0, pc, object, beside_others("step budget"));
 }
 
@@ -276,7 +280,7 @@ void hd_foretell(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object)
 }
 
 void hd_end(uint32_t outcome, int32_t status, uint64_t pc, uint64_t object, const char *msg) {
-  if (outcome == HD_OUT_CLEAN) HD_CALL_MODULES(leaving);
+  if (outcome == HD_OUT_CLEAN && !(hd.result.notes & HD_NOTE_CUT)) HD_CALL_MODULES(leaving);
   if (hd.cur) hd.cur->stack.side_top = hd_side_called(); // for its stack
   hd_side_top = 0; // keeps the frames there, for the backtrace
   if (outcome == HD_OUT_ASSERT || outcome == HD_OUT_SIGNAL || outcome == HD_OUT_MISUSE || outcome == HD_OUT_EXCEPTION) hd_commit_failed();

@@ -346,7 +346,7 @@ func hdBegin() {
 			hdState(hdStateReady)
 		}
 		hdNextPlan()
-		if hd.plan.MaxSteps == hdMaxSteps {
+		if hd.plan.MaxSteps == hdMaxSteps && hd.plan.Flags&hdPlanCut == 0 {
 			// The user has set no step budget. A long test is not a hang, and without a
 			// warm-up its length is unknown.
 			if hd.test && hd.cold {

@@ -388,6 +388,7 @@ const (
 	hdPlanFunctions = 32768
 	hdPlanStates    = 131072
 	hdPlanCycles    = 65536
+	hdPlanCut       = 524288
 	hdPlanWatch     = 1024
 	hdPlanVisits    = 262144
 )
@@ -645,6 +646,7 @@ const (
 	hdNoteAccesses  = 2
 	hdNoteRandom    = 4
 	hdNoteUnwatched = 8
+	hdNoteCut       = 16
 	hdNoteUnordered = 256
 )
 

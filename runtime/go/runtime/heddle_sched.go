@@ -242,13 +242,20 @@ func hdArrive(t *hdThread) {
 	}
 }
 
-// hdBudget ends the execution, at t's operation, if its step budget is used up or the controller asked for its end.
+// hdBudget ends the execution, at t's operation, if its step budget is used up or the controller asked for its end. An execution
+// that is to be cut ends as if the program ended there, and, if its test has failed, at once.
 func hdBudget(t *hdThread) {
 	if hd.quit {
 		hdCut(t.pend.pc)
 		exit(2)
 	}
-	if hd.settle.phase == hdSettleNone && hd.points > hd.budget {
+	cut := hd.plan.Flags&hdPlanCut != 0 && !hd.warm
+	if hd.settle.phase == hdSettleNone && (hd.points > hd.budget || cut && hdTestFailed.site != 0) {
+		if cut {
+			hd.result.Notes |= hdNoteCut
+			hdFinish(hdOutClean, hd.plan.ExpectStatus, t.pend.pc, true)
+			exit(0)
+		}
 		hdMessage("step budget")
 		hdFail(hdOutUnfinished, 0, t.pend.pc)
 	}
