@@ -164,7 +164,7 @@ func (x *explainer) settle(ctx context.Context, c *suspect) (bool, error) {
 	case c.Failed == 0:
 		x.confirmed = append(x.confirmed, c)
 		return true, nil
-	case 2*c.Failed <= c.Executions && (c.Controlled || x.related(c)): // what fails more often than not the other way round is no cause
+	case 2*c.Failed <= c.Executions && (c.Controlled || x.related(c)): // what fails more often than not the other way round does not decide
 		x.doubtful = append(x.doubtful, c)
 	default:
 		x.refuted = append(x.refuted, c)
