@@ -15,7 +15,7 @@ import (
 //go:embed runtime/c runtime/include
 var cSource embed.FS
 
-//go:embed runtime/live
+//go:embed runtime/live runtime/include/assembly_hooks.h
 var liveSource embed.FS
 
 //go:embed runtime/go
@@ -25,8 +25,8 @@ var goSource embed.FS
 // headers they include.
 func CRuntime() fs.FS { return below(cSource, "runtime") }
 
-// LiveRuntime returns runtime/live: the library of the backend live.
-func LiveRuntime() fs.FS { return below(liveSource, "runtime/live") }
+// LiveRuntime returns runtime/live, the library of the backend live, and the header that it shares with the C runtime.
+func LiveRuntime() fs.FS { return below(liveSource, "runtime") }
 
 // GoRuntime returns runtime/go: heddle's additions to Go's standard library, a directory
 // for each variant of each package.

@@ -59,9 +59,15 @@ func (a *app) compile(lang toolchain.Language, args []string) error {
 	if asked { // build scripts look for options in it
 		fmt.Fprintf(a.stdout, "The help of %s:\n\n", compiler.Path())
 	}
+	environ := compiler.Environ()
+	if cache, err := toolchain.CacheDir(a.Cache); err == nil {
+		if with, err := compiler.PrepareAssembler(cache); err == nil { // where nothing can be written, inline assembly has no hooks
+			environ = with
+		}
+	}
 	argv, err := toolchain.Wrap(compiler, args, func() (toolchain.Runtime, error) { return a.launcher().Runtime(a.ctx) })
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("%s cannot be started: %w", argv[0], syscall.Exec(argv[0], argv, compiler.Environ()))
+	return fmt.Errorf("%s cannot be started: %w", argv[0], syscall.Exec(argv[0], argv, environ))
 }

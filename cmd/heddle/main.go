@@ -9,11 +9,16 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/heddle-dev/heddle/internal/toolchain"
 )
 
 func main() {
 	if completes(os.Stdout) {
 		return
+	}
+	if len(os.Args) > 2 && os.Args[1] == toolchain.AssembleCommand {
+		os.Exit(toolchain.Assemble(os.Args[2], os.Args[3:]))
 	}
 	ctx, stop := interruptible(context.Background())
 	status := run(ctx, os.Args, os.Stdout, os.Stderr)

@@ -12,8 +12,10 @@ import (
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/launch"
 	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
+	"github.com/heddle-dev/heddle/internal/symbol/uncontrolled"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/internal/wording"
 )
 
 // Grade is the result of a check.
@@ -138,6 +140,10 @@ func Program(words []string) (c Check, found *toolchain.Program) {
 	if !program.Instrumented {
 		return Check{name, Poor, path + " has no access hooks",
 			"Only its synchronisation can be seen and scheduled: build it with heddle cc to see memory accesses."}, &program
+	}
+	if n := uncontrolled.AtomicsIn(path); n > 0 {
+		return Check{name, Poor, fmt.Sprintf("%s has access hooks, but not at %s", path, wording.Count(n, "atomic instruction")),
+			"heddle does not see what these do, and reports races of what they order: build the files with inline assembly, and static libraries, with heddle cc and without -flto."}, &program
 	}
 	return Check{Name: name, Grade: Good, Detail: path + " has access hooks"}, &program
 }

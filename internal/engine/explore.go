@@ -10,6 +10,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -356,6 +357,9 @@ func (s *search) coverage() *strategy.Coverage {
 	}
 	if scanner, ok := target.As[target.CodeScanner](s.target); ok {
 		c.Missing = append(c.Missing, scanner.Uncontrolled()...)
+		if why := s.unhooked(); why != "" {
+			c.Missing = append(c.Missing, why)
+		}
 	}
 	if why := s.wide.unexplored(s.where); why != "" {
 		c.Missing = append(c.Missing, why)
@@ -368,6 +372,19 @@ func (s *search) coverage() *strategy.Coverage {
 	}
 	c.Complete = c.Complete && len(c.Missing) == 0
 	return &c
+}
+
+// unhooked says which atomic instructions heddle does not see; "" if it knows of none.
+func (s *search) unhooked() string {
+	scanner, ok := target.As[target.CodeScanner](s.target)
+	if !ok || !s.report.Instrumented {
+		return ""
+	}
+	n, first := scanner.Unhooked()
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of inline assembly or of other code without hooks (first: %s)", wording.Count(n, "atomic instruction"), s.where(first))
 }
 
 // departed says where an execution left its schedule.

@@ -137,11 +137,15 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 	}
 	r.Cut = s.cuts.report()
 	r.Coverage = s.coverage()
+	unhooked := s.unhooked()
+	if unhooked != "" {
+		s.note("%s: heddle does not see what such code does; it may report races of what the code orders, and miss failures", unhooked)
+	}
 	if r.Ended != Sequential {
 		r.Relaxed = s.relaxed.report(s.locate)
 	}
 	r.Search = s.effort.all(s.strategy)
-	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential && r.Ended != Complete {
+	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential && r.Ended != Complete && unhooked == "" {
 		r.Unseen = &Unseen{Estimate: estimate}
 		if estimate == 0 {
 			r.Unseen.Below = below

@@ -19,6 +19,8 @@ type cmdline struct {
 	sanitizers map[string]string
 	shareable  bool // -fPIC or -fpic: the code may be for a shared object
 	noThread   bool // -fno-sanitize=thread or all: access hooks are not wanted
+	assembly   bool // a source is in assembly language
+	intel      bool // -masm=intel
 }
 
 // separate are the options whose value is the next argument. If one were missing, its value would
@@ -48,6 +50,8 @@ var stops = set(`-c -S -E -M -MM -fsyntax-only --compile --assemble --preprocess
 var sourceSuffix = set(`.c .i .ii .cc .cp .cxx .cpp .CPP .c++ .C .ixx .cppm .m .mi .mm .M .mii
 	.S .sx .f .F .for .FOR .f90 .F90 .f95 .F95 .f03 .f08 .go .d .adb .ads .ll .cl .cu`)
 
+var assemblySuffix = set(`.s .S .sx`)
+
 var headerSuffix = set(`.h .hh .H .hp .hxx .hpp .HPP .h++ .tcc`)
 
 func set(words string) map[string]bool {
@@ -67,6 +71,7 @@ func parse(args []string) cmdline {
 	}
 	file := func(name string) {
 		ext := filepath.Ext(name)
+		c.assembly = c.assembly || strings.HasPrefix(language, "assembler") || language == "" && assemblySuffix[ext]
 		switch {
 		case strings.HasSuffix(language, "-header"), language == "" && headerSuffix[ext]:
 			c.headers++
@@ -129,6 +134,8 @@ func (c *cmdline) option(arg, value string, language *string) {
 		c.shareable = true
 	case arg == "-fno-pic", arg == "-fno-PIC", arg == "-fPIE", arg == "-fpie", arg == "-fno-pie", arg == "-fno-PIE":
 		c.shareable = false
+	case name == "-masm":
+		c.intel = joined == "intel"
 	case arg == "-m64":
 		c.machine = ""
 	case arg == "-m32", arg == "-mx32", arg == "-m16":

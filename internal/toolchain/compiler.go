@@ -62,6 +62,8 @@ type Compiler struct {
 	Family  Family
 	Version string // first line of what --version prints
 	Major   int    // major version number, 0 if it could not be read
+	// Assembler is the directory of the assembler that puts hooks into inline assembly, see PrepareAssembler; "" for the compiler's own.
+	Assembler string
 }
 
 // Path returns the compiler's executable.

@@ -76,6 +76,13 @@ func Wrap(c Compiler, args []string, runtime func() (Runtime, error)) ([]string,
 	shared := c.Family == Clang && line.otherSanitizer()
 
 	argv := slices.Clone(c.Command)
+	if c.Assembler != "" && !line.noThread {
+		argv = append(argv, "-B"+c.Assembler+"/")
+		// clang's own assembler is a part of it. What only this one understands stays with it.
+		if c.Family == Clang && line.sources > 0 && !line.assembly && !line.intel {
+			argv = append(argv, "-no-integrated-as")
+		}
+	}
 	if line.sources+line.headers > 0 {
 		for _, f := range CompileFlags(c) {
 			switch {

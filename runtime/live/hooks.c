@@ -1,6 +1,7 @@
 // hooks.c: the calls that -fsanitize=thread makes compilers insert.
 #include <setjmp.h>
 #include <string.h>
+#include "assembly_hooks.h"
 #include "live.h"
 
 typedef unsigned __int128 u128;
@@ -152,6 +153,40 @@ HL_EXPORT int __tsan_atomic128_compare_exchange_weak(volatile u128 *p, u128 *e, 
 HL_EXPORT u128 __tsan_atomic128_compare_exchange_val(volatile u128 *p, u128 e, u128 v, int a, int b) { (void)a, (void)b; cas128(p, &e, v, HL_RA); return e; }
 HL_EXPORT void __tsan_atomic_thread_fence(int order) { (void)order; __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 HL_EXPORT void __tsan_atomic_signal_fence(int order) { (void)order; __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+
+// Inline assembly: the instruction performs the operation itself, between two calls.
+static _Thread_local struct { struct hl_record *record; uint64_t address, before; uint32_t word; } assembly;
+
+static uint64_t assembly_value(uint64_t address, uint32_t size) {
+  switch (size) {
+  case 1: return *(const volatile uint8_t *)address;
+  case 2: return *(const volatile uint16_t *)address;
+  case 4: return *(const volatile uint32_t *)address;
+  default: return *(const volatile uint64_t *)address;
+  }
+}
+
+void hl_assembly_before(uint64_t address, const struct hd_assembly_frame *f) {
+  uint32_t word = (uint32_t)f->word, kind = word & HD_ASSEMBLY_KIND, size = word & HD_ASSEMBLY_SIZE;
+  assembly.record = NULL;
+  if (!hl || kind == HD_ASSEMBLY_FENCE) return;
+  address = hd_assembly_address(address, f);
+  // Whether a compare-exchange stores is not known yet: of an exchange both values are recorded, equal or not.
+  uint32_t as = kind == HD_ASSEMBLY_LOAD ? HL_ATOMIC_LOAD : kind == HD_ASSEMBLY_STORE ? HL_ATOMIC_STORE : HL_ATOMIC_RMW;
+  struct hl_record *r = access(as, f->ret, (const volatile void *)address, size);
+  if (!r || !hl->values) return;
+  uint64_t value = assembly_value(address, size);
+  if (kind == HD_ASSEMBLY_LOAD) done(r, value, 0);
+  else assembly.record = r, assembly.address = address, assembly.before = value, assembly.word = word;
+}
+
+void hl_assembly_after(uint64_t unused, const struct hd_assembly_frame *f) {
+  (void)unused, (void)f;
+  if (!assembly.record) return;
+  uint32_t kind = assembly.word & HD_ASSEMBLY_KIND;
+  done(assembly.record, assembly_value(assembly.address, assembly.word & HD_ASSEMBLY_SIZE), kind == HD_ASSEMBLY_STORE ? 0 : assembly.before);
+  assembly.record = NULL;
+}
 
 // What else a program linked for ThreadSanitizer may call.
 #define NOTHING(name) HL_EXPORT void name(void) {}

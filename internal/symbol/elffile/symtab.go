@@ -41,7 +41,7 @@ func NewSymtabs(symbols []elf.Symbol) (code, data Symtab) {
 			}
 		}
 	}
-	return code.ordered(), data.ordered()
+	return code.ordered(), data.ordered().withoutMarks()
 }
 
 // symbolRank prefers typed over untyped, sized over bare, global over weak over local
@@ -77,6 +77,19 @@ func (t Symtab) ordered() Symtab {
 		}
 	}
 	return out
+}
+
+// withoutMarks removes names without a size that lie in an object: the linker marks the end of a section, as by __TMC_END__, and
+// an object of the next section may begin in the bytes before.
+func (t Symtab) withoutMarks() Symtab {
+	end := uint64(0)
+	return slices.DeleteFunc(t, func(s Symbol) bool {
+		if s.Size == 0 && s.Addr < end {
+			return true
+		}
+		end = max(end, s.Addr+s.Size)
+		return false
+	})
 }
 
 // Gap returns the distance from addr to the next symbol, at most limit.

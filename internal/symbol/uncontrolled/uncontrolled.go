@@ -69,9 +69,11 @@ func (o *opcode) in(b []byte, addr uint64, code elffile.Symtab) bool {
 	}
 }
 
+// settles is the number of bytes after which decoding is in step again, if it was not.
+const settles = 64
+
 // begins reports whether an instruction of b begins at the byte at, apart from its prefixes, or may do so.
 func begins(b []byte, at int) bool {
-	const settles = 64 // bytes after which decoding is in step again, if it was not
 	unknown := -settles
 	for i := 0; i <= at; {
 		inst, err := x86asm.Decode(b[i:], 64)

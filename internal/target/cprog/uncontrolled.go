@@ -17,10 +17,24 @@ type scan struct {
 	runtime map[string]bool // what the runtime defines
 	modules int
 	found   []string
+
+	unhooked int
+	first    trace.Site
 }
 
 // Uncontrolled implements target.CodeScanner.
 func (t *Target) Uncontrolled() []string {
+	t.scanModules()
+	return slices.Clone(t.scan.found)
+}
+
+// Unhooked implements target.CodeScanner.
+func (t *Target) Unhooked() (n int, first trace.Site) {
+	t.scanModules()
+	return t.scan.unhooked, t.scan.first
+}
+
+func (t *Target) scanModules() {
 	modules, s := t.Modules(), &t.scan
 	if s.runtime == nil {
 		s.runtime = map[string]bool{}
@@ -34,14 +48,13 @@ func (t *Target) Uncontrolled() []string {
 	}
 	for ; s.modules < len(modules); s.modules++ {
 		if m := modules[s.modules]; m.Path != trace.RuntimePath && !ofSystem(m.Path) {
-			s.found = append(s.found, s.in(m)...)
+			s.found = append(s.found, s.in(s.modules, m)...)
 		}
 	}
-	return slices.Clone(s.found)
 }
 
 // in returns what is in a module.
-func (s *scan) in(m trace.Module) (found []string) {
+func (s *scan) in(number int, m trace.Module) (found []string) {
 	f, err := elf.Open(m.Path)
 	if err != nil {
 		return []string{m.Path + " could not be searched for what heddle does not control"}
@@ -53,6 +66,13 @@ func (s *scan) in(m trace.Module) (found []string) {
 	code, _ := elffile.NewSymtabs(append(symbols, dynamic...))
 	if instructions := uncontrolled.Instructions(f, code); len(instructions) > 0 {
 		found = append(found, fmt.Sprintf("%s contains %s, whose results heddle does not control", name, strings.Join(instructions, ", ")))
+	}
+	if slices.ContainsFunc(dynamic, func(s elf.Symbol) bool { return s.Section == elf.SHN_UNDEF && strings.HasPrefix(s.Name, "__tsan_") }) {
+		at := uncontrolled.Atomics(f, code)
+		if s.unhooked == 0 && len(at) > 0 {
+			s.first = trace.MakeSite(number, at[0]+1) // sites are return addresses
+		}
+		s.unhooked += len(at)
 	}
 	// Of a library without access hooks, heddle does not see the accesses either.
 	hooks := m.Program || slices.ContainsFunc(dynamic, func(s elf.Symbol) bool { return s.Name == "__tsan_init" })

@@ -1,6 +1,7 @@
 // atomic.c: atomic operations of every width. Each is a scheduling point, and the runtime performs
 // it for the program. Executions are sequentially consistent; the memory order is recorded for the
 // analyses.
+#include "assembly_hooks.h"
 #include "core/alone.h"
 #include "core/modules.h"
 #include "core/program_memory.h"
@@ -210,13 +211,111 @@ HD_EXPORT int __tsan_atomic128_compare_exchange_strong(volatile u128 *p, u128 *e
 HD_EXPORT int __tsan_atomic128_compare_exchange_weak(volatile u128 *p, u128 *e, u128 v, int mo, int fail) { weak(HD_RA); return cas128(p, e, v, mo, fail, HD_RA); }
 HD_EXPORT u128 __tsan_atomic128_compare_exchange_val(volatile u128 *p, u128 e, u128 v, int mo, int fail) { cas128(p, &e, v, mo, fail, HD_RA); return e; }
 
-HD_EXPORT void __tsan_atomic_thread_fence(int mo) {
-  if (!hd_active()) { __atomic_thread_fence(__ATOMIC_SEQ_CST); return; }
+static void fence(int mo, uint64_t pc) {
   struct hd_thread *t = hd.cur;
-  hd_pend(t, HD_OP_ATOMIC_FENCE, HD_RA, 0);
+  hd_pend(t, HD_OP_ATOMIC_FENCE, pc, 0);
   t->pend.flags = (uint16_t)(HD_EV_ATOMIC | (mo & 7) << 4);
   hd_point(t);
-  ordered(t, mo, HD_RA);
+  ordered(t, mo, pc);
   hd_commit(t, 0, 0);
 }
+HD_EXPORT void __tsan_atomic_thread_fence(int mo) {
+  if (hd_active()) fence(mo, HD_RA);
+  else __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 HD_EXPORT void __tsan_atomic_signal_fence(int mo) { (void)mo; __asm__ volatile("" ::: "memory"); }
+
+// ---- inline assembly
+//
+// The instruction performs the operation itself, between two calls; a load and a fence have only the first. Nothing else runs
+// between the two, so one place is enough for what the first leaves to the second.
+static struct { uint64_t address, before, expected, pc; uint32_t word; } assembly;
+
+static HD_PROGACCESS uint64_t assembly_value(uint64_t address, uint32_t size) {
+  switch (size) {
+  case 1: return *(const volatile uint8_t *)address;
+  case 2: return *(const volatile uint16_t *)address;
+  case 4: return *(const volatile uint32_t *)address;
+  case 16: return *(const volatile uint64_t *)address ^ *(const volatile uint64_t *)(address + 8);
+  default: return *(const volatile uint64_t *)address;
+  }
+}
+
+// A processor may reorder plain moves; locked instructions and fences it does not.
+static int assembly_order(uint32_t word) {
+  if (!(word & HD_ASSEMBLY_PLAIN)) return __ATOMIC_SEQ_CST;
+  switch (word & HD_ASSEMBLY_KIND) {
+  case HD_ASSEMBLY_LOAD: return __ATOMIC_ACQUIRE;
+  case HD_ASSEMBLY_STORE: return __ATOMIC_RELEASE;
+  default: return __ATOMIC_ACQ_REL;
+  }
+}
+
+static uint64_t assembly_expects(const struct hd_assembly_frame *f, uint32_t size) {
+  switch (size) {
+  case 1: return (uint8_t)f->rax;
+  case 2: return (uint16_t)f->rax;
+  case 4: return (uint32_t)f->rax;
+  case 16: return f->rax ^ f->rdx;
+  default: return f->rax;
+  }
+}
+
+static uint64_t assembly_wide(const struct hd_assembly_frame *f) { return (uint64_t)(uint32_t)f->rdx << 32 | (uint32_t)f->rax; }
+
+void hd_assembly_before(uint64_t address, const struct hd_assembly_frame *f) {
+  static const uint16_t operations[] = { HD_OP_ATOMIC_LOAD, HD_OP_ATOMIC_STORE, HD_OP_ATOMIC_RMW, HD_OP_ATOMIC_CAS, HD_OP_ATOMIC_FENCE };
+  uint32_t word = (uint32_t)f->word, kind = word & HD_ASSEMBLY_KIND, size = word & HD_ASSEMBLY_SIZE;
+  bool active = hd_active();
+  if (kind == HD_ASSEMBLY_FENCE) {
+    if (active) fence(__ATOMIC_SEQ_CST, f->ret);
+    return;
+  }
+  if (!active && !hd_alone) return;
+  address = hd_assembly_address(address, f);
+  uint16_t op = operations[kind >> 8];
+  struct hd_thread *t = NULL;
+  if (active) t = before(op, (const volatile void *)address, size, assembly_order(word), f->ret);
+  uint64_t value = assembly_value(address, size);
+  if (kind == HD_ASSEMBLY_LOAD) {
+    if (!active) { hd_alone_sees(op, (const volatile void *)address, value, f->ret); return; }
+    hd_commit(t, value, 0);
+    hd_observe(t, f->ret, value);
+    return;
+  }
+  assembly.address = address, assembly.before = value, assembly.pc = f->ret, assembly.word = word;
+  assembly.expected = (word & HD_ASSEMBLY_WIDE) ? assembly_wide(f) : assembly_expects(f, size);
+}
+
+void hd_assembly_after(uint64_t unused, const struct hd_assembly_frame *f) {
+  (void)unused, (void)f;
+  bool active = hd_active();
+  if (!active && !hd_alone) return;
+  uint32_t kind = assembly.word & HD_ASSEMBLY_KIND, size = assembly.word & HD_ASSEMBLY_SIZE;
+  uint64_t old = assembly.before, new = assembly_value(assembly.address, size);
+  if (!active) {
+    bool changed = kind == HD_ASSEMBLY_STORE || old != new;
+    hd_alone_sees(changed ? HD_OP_ATOMIC_STORE : HD_OP_ATOMIC_RMW, (const volatile void *)assembly.address, old, assembly.pc);
+    return;
+  }
+  struct hd_thread *t = hd.cur;
+  switch (kind) {
+  case HD_ASSEMBLY_STORE:
+    hd_progress(t);
+    hd_commit(t, new, 0);
+    return;
+  case HD_ASSEMBLY_RMW:
+    t->pend.aux = old;
+    if (old != new) hd_progress(t);
+    hd_commit(t, new, 0);
+    if (old == new) hd_observe(t, assembly.pc, old);
+    return;
+  default: {
+    int ok = old == assembly.expected;
+    t->pend.aux = ok ? new : assembly.expected;
+    if (ok) hd_progress(t);
+    hd_commit(t, old, ok);
+    if (!ok) hd_observe(t, assembly.pc, old);
+  }
+  }
+}
