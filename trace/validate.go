@@ -63,7 +63,7 @@ func (e *InvalidError) Error() string {
 //     need not be an event either, Freed may also be the index of the event before which
 //     the block was freed, or the number of events.
 //
-// Header: the sites of Points are as above, MaxAccesses is not negative, and a Fault has a valid model, a site as above and at
+// Header: the sites of Points are as above, Cut and MaxAccesses are not negative, and a Fault has a valid model, a site as above and at
 // most as many events before it as there are.
 //
 // Ending:

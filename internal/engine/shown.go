@@ -45,7 +45,7 @@ func shown(ctx context.Context, t target.Target, recorded, all *trace.Trace, e *
 	plan.Points = slices.Compact(slices.Sorted(slices.Values(slices.Concat(recorded.Header.Points, points))))
 	plan.Script = schedule.Steps(events)
 	plan.MaxSteps = max(plan.MaxSteps, stepsFor(recorded, plan.Points))
-	if recorded.Ending.Kind.Endless() {
+	if recorded.Ending.Kind.Endless() || plan.Cut {
 		plan.MaxSteps = len(plan.Script)
 	}
 	v := verdictOf(recorded, nil, nil)
