@@ -118,7 +118,9 @@ func (x *Execution) lockCycle() (circle []trace.ThreadID, handed bool) {
 		if w.Holder < 0 && x.Trace.Header.Target == "go" {
 			on = slices.DeleteFunc(x.readers(w.Object), func(reader trace.ThreadID) bool { return reader == th })
 		}
-		if holder := x.unlocks(w); holder >= 0 && holder != th && !slices.Contains(on, holder) {
+		if own := w.Holder; own >= 0 && own != th && !slices.Contains(on, own) && x.unlocksItself(w) {
+			on = append(on, own)
+		} else if holder := x.unlocks(w); holder >= 0 && holder != th && !slices.Contains(on, holder) {
 			on = append(on, holder)
 			handed = handed || holder != w.Holder
 		}
@@ -173,6 +175,26 @@ func (x *Execution) readers(lock trace.Object) (out []trace.ThreadID) {
 		}
 	}
 	return out
+}
+
+// unlocksItself reports whether the holder of what another thread waits for is seen to unlock what it has locked, in the execution that does not
+// fail: it then is the thread that is to do so here.
+func (x *Execution) unlocksItself(w *trace.Waiter) bool {
+	if x.Trace.Header.Target != "go" || x.Passing == nil {
+		return false
+	}
+	locked := false
+	for i := range x.Passing.Events {
+		if ev := &x.Passing.Events[i]; ev.Thread == w.Holder {
+			switch {
+			case ops.AcquiresAt(x.Passing, i) == w.Object:
+				locked = true
+			case ops.ReleasesAt(x.Passing, i) == w.Object:
+				return locked
+			}
+		}
+	}
+	return false
 }
 
 // unlocks returns the thread that is to unlock what another waits for, -1 if that is not known: the holder, or the goroutine that does so
