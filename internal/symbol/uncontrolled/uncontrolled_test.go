@@ -99,3 +99,37 @@ func TestStateless(t *testing.T) {
 		}
 	}
 }
+
+// TestAtomics: the instructions are found before which no hook is called, and nothing that only looks like them.
+func TestAtomics(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("x86-64")
+	}
+	const hookEnds = `popq %%rdi; leaq 128(%%rsp), %%rsp; `
+	for code, want := range map[string]int{
+		`lock; incl (%%rax)`:                                    1,
+		`lock; incl (%%rax); lock; decl (%%rax)`:                2,
+		`lock cmpxchg16b (%%rax)`:                               1,
+		`lock btsq %%rax, 8(%%rcx)`:                             1,
+		`xchgl %%eax, (%%rcx)`:                                  1,
+		`xchgl %%eax, %%ecx`:                                    0,
+		`incl (%%rax)`:                                          0,
+		`movl $0x00fff0f0, %%eax; movl $0x18878787, %%eax`:      0,
+		hookEnds + `lock; incl (%%rax)`:                         0,
+		hookEnds + `xchgl %%eax, (%%rcx)`:                       0,
+		hookEnds + `xchgl %%eax, (%%rcx); xchgl %%eax, (%%rcx)`: 1,
+	} {
+		f := build(t, `int main(int argc, char **argv) { (void)argv; if (argc > 9) __asm__ volatile("`+code+`" ::: "rax", "rcx", "rdx", "r9", "memory"); return 0; }`)
+		symbols, err := f.Symbols()
+		if err != nil {
+			t.Fatal(err)
+		}
+		functions, _ := elffile.NewSymtabs(symbols)
+		if got := Atomics(f, functions); len(got) != want {
+			t.Errorf("%s: %#x, want %d", code, got, want)
+		}
+		if got := Atomics(f, nil); len(got) != want { // stripped
+			t.Errorf("%s, without symbols: %#x, want %d", code, got, want)
+		}
+	}
+}
