@@ -82,7 +82,7 @@ static inline uint64_t hd_assembly_address(uint64_t address, const struct hd_ass
 	andq	$-64, %rsp
 	cmpb	$2, assembly_state(%rip)
 	jne	2f
-	pxor_free_header
+	clear_header
 	movl	$0xe7, %eax             // x87, SSE, AVX, AVX-512
 	xorl	%edx, %edx
 	xsave64	(%rsp)
@@ -113,14 +113,14 @@ static inline uint64_t hd_assembly_address(uint64_t address, const struct hd_ass
 	.endm
 
 // xsave leaves parts of its header as they are, and xrstor wants them zero.
-	.macro	pxor_free_header
+	.macro	clear_header
 	xorl	%eax, %eax
 	.irp	word, 512, 520, 528, 536, 544, 552, 560, 568
 	movq	%rax, \word(%rsp)
 	.endr
 	.endm
 
-// Whether the processor has xsave, and the system lets it: 0 not known, 1 no, 2 yes.
+// The two hooks. assembly_state tells whether the processor has xsave and the system lets it: 0 not known, 1 no, 2 yes.
 	.macro	assembly_hooks before, after
 	.text
 	keeps_registers heddle_assembly_before, \before

@@ -133,7 +133,7 @@ func TestEveryHookOfTheCompilers(t *testing.T) {
 			want["__tsan_atomic"+bits+"_"+op] = true
 		}
 	}
-	for _, n := range strings.Fields("__tsan_atomic_thread_fence __tsan_atomic_signal_fence __tsan_vptr_read __tsan_vptr_update __tsan_func_entry __tsan_func_exit __tsan_init __tsan_memcpy __tsan_memmove __tsan_memset __tsan_read_range __tsan_write_range") {
+	for _, n := range strings.Fields("__tsan_atomic_thread_fence __tsan_atomic_signal_fence __tsan_vptr_read __tsan_vptr_update __tsan_func_entry __tsan_func_exit __tsan_init __tsan_memcpy __tsan_memmove __tsan_memset __tsan_read_range __tsan_write_range heddle_assembly_before heddle_assembly_after") {
 		want[n] = true
 	}
 	for n := range want {

@@ -12,6 +12,7 @@
 //   hd_syscall_at                  the system call instruction that they call, followed by a return; NULL: they contain it
 //   hd_copy, hd_copy_down, hd_fill inline copies and fills: a call would be intercepted as the program's
 //   hd_word_or                     a load that returns a given value if the address is not mapped
+//   hd_writable                    whether a byte of the program's memory can be written; it stays as it is
 //   hd_set_fs, hd_fs               the thread pointer, which is what pthread_self returns
 //   hd_set_guard                   sets the stack protector's value of a thread
 //   hd_step_begin                  single steps of the running code from here on (context.h)

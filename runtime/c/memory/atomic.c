@@ -228,7 +228,8 @@ HD_EXPORT void __tsan_atomic_signal_fence(int mo) { (void)mo; __asm__ volatile("
 // ---- inline assembly
 //
 // The instruction performs the operation itself, between two calls; a load and a fence have only the first. Nothing else runs
-// between the two, so one place is enough for what the first leaves to the second.
+// between the two but a handler of the instruction's fault, so one place is enough for what the first leaves to the second.
+// address is 0 if that is nothing.
 static struct { uint64_t address, before, expected, pc; uint32_t word; } assembly;
 
 static HD_PROGACCESS uint64_t assembly_value(uint64_t address, uint32_t size) {
@@ -273,6 +274,9 @@ void hd_assembly_before(uint64_t address, const struct hd_assembly_frame *f) {
   }
   if (!active && !hd_alone) return;
   address = hd_assembly_address(address, f);
+  assembly.address = 0;
+  // The fault is to be the instruction's: a handler may know its place and change its registers.
+  if (kind == HD_ASSEMBLY_LOAD ? hd_word_or(address & ~3ull, 0) != hd_word_or(address & ~3ull, 1) : !hd_writable(address)) return;
   uint16_t op = operations[kind >> 8];
   struct hd_thread *t = NULL;
   if (active) t = before(op, (const volatile void *)address, size, assembly_order(word), f->ret);
@@ -290,12 +294,14 @@ void hd_assembly_before(uint64_t address, const struct hd_assembly_frame *f) {
 void hd_assembly_after(uint64_t unused, const struct hd_assembly_frame *f) {
   (void)unused, (void)f;
   bool active = hd_active();
-  if (!active && !hd_alone) return;
+  if ((!active && !hd_alone) || !assembly.address) return;
   uint32_t kind = assembly.word & HD_ASSEMBLY_KIND, size = assembly.word & HD_ASSEMBLY_SIZE;
   uint64_t old = assembly.before, new = assembly_value(assembly.address, size);
+  uint64_t address = assembly.address;
+  assembly.address = 0;
   if (!active) {
     bool changed = kind == HD_ASSEMBLY_STORE || old != new;
-    hd_alone_sees(changed ? HD_OP_ATOMIC_STORE : HD_OP_ATOMIC_RMW, (const volatile void *)assembly.address, old, assembly.pc);
+    hd_alone_sees(changed ? HD_OP_ATOMIC_STORE : HD_OP_ATOMIC_RMW, (const volatile void *)address, old, assembly.pc);
     return;
   }
   struct hd_thread *t = hd.cur;

@@ -53,6 +53,14 @@ static inline uint32_t hd_word_or(uint64_t address, uint32_t gone) {
   return gone;
 }
 
+static inline bool hd_writable(uint64_t address) {
+  bool can = false;
+  __asm__ volatile("1: lock; orb $0, (%1)\n\tmovb $1, %0\n2:\n"
+                   ".pushsection hd_fixups, \"a\"\n.balign 4\n.long 1b - ., 2b - .\n.popsection"
+                   : "+q"(can) : "r"(address) : "memory", "cc");
+  return can;
+}
+
 extern int hd_fsgsbase; // 1: wrfsbase is available, 0: not; -1: not known yet
 void hd_set_fs_slowly(uintptr_t fs);
 static inline void hd_set_fs(uintptr_t fs) {
