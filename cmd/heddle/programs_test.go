@@ -245,9 +245,7 @@ func TestFailingPrograms(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if b, a := trace.CostOf(found.Events), trace.CostOf(simple.Events); a.Compare(b) > 0 {
-					t.Errorf("simplified from %+v to %+v", b, a)
-				}
+				notWorse(t, found, simple)
 				// The argument for a minimum holds for what the source says; an
 				// optimiser may merge accesses, so no execution may have fewer.
 				if e.minimum && (s.Switches != e.switches || e.preemptions >= 0 && s.Preemptions != e.preemptions) {
@@ -269,6 +267,19 @@ func TestFailingPrograms(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// notWorse checks that a simplified execution costs no more than the one that was found. Its trace may have more events: those of accesses
+// that its explanation names, which are scheduling points then.
+func notWorse(t *testing.T, found, simple *trace.Trace) {
+	t.Helper()
+	b, a := trace.CostOf(found.Events), trace.CostOf(simple.Events)
+	if len(simple.Header.Points) > len(found.Header.Points) {
+		a.Events = min(a.Events, b.Events)
+	}
+	if a.Compare(b) > 0 {
+		t.Errorf("simplified from %+v to %+v", b, a)
 	}
 }
 

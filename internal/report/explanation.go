@@ -150,7 +150,7 @@ func (e *Explanation) Named() (events []int) {
 		}
 	}
 	for i := range e.Events {
-		add(e.Events[i].Event, e.Events[i].Passing)
+		add(e.Events[i].Event, e.Events[i].Passing || e.Events[i].Waiting) // of a wait, it is only the last event before it
 	}
 	for i := range e.Steps {
 		add(e.Steps[i].Event, e.Steps[i].Passing)

@@ -51,14 +51,14 @@ func TestGolden(t *testing.T) {
 
 // Texts are one line each; a failure without a source line is still there.
 func TestHostile(t *testing.T) {
-	evil := "x\nb.c:1:1: error: y\x1b[31m"
+	evil := "x\nb.c:1:1: error: y\x1b[31m\x07"
 	v := &report.View{
 		Columns: []report.Column{{Name: evil}},
 		Places:  []report.Place{{Label: "?"}, {Label: evil, File: "/src/" + evil, Line: 3}},
 		Rows:    []report.Row{{Kind: report.EventRow, Events: 1, Cell: &report.Cell{Text: evil, Place: 1}}, {Kind: report.EventRow, Event: 1, Events: 1, Cell: &report.Cell{Text: "no place"}}},
 		Failure: &report.Failure{Title: evil},
 	}
-	const clean = "x b.c:1:1: error: y?[31m"
+	const clean = "x b.c:1:1: error: y?" // without the colour
 	want := "error: " + clean + "\n" + clean + ":3:1: note: event 0, T0: " + clean + "\n"
 	if got := string(render(t, v, Options{Dir: "/src"})); got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -141,8 +141,9 @@ func sameUnderEach(t testing.TB, prog string, n, few int, args ...string) {
 func TestSameUnderEachIsolation(t *testing.T) {
 	t.Run("mixed", func(t *testing.T) { sameUnderEach(t, compile(t, mixed), 100, 20) })
 	for i, p := range testPrograms(t) {
-		// A sample; BenchmarkSameUnderEachIsolation has all. The text of one depends on what is not the program's.
-		if name := filepath.Base(p.file); name == "message_varies.c" {
+		// A sample; BenchmarkSameUnderEachIsolation has all. The text of one depends on what is not the program's. Only heddle cc gives
+		// hooks to inline assembly, without which a spin lock lasts until the watchdog ends it, at one place or another.
+		if name := filepath.Base(p.file); name == "message_varies.c" || strings.HasPrefix(name, "asm_") {
 			continue
 		} else if i%8 == 5 || strings.HasPrefix(name, "fork_") || strings.HasPrefix(name, "shared_") || strings.HasPrefix(name, "cxx_exception_") || strings.HasPrefix(name, "plugin_") {
 			t.Run(p.String(), func(t *testing.T) { sameUnderEach(t, p.compile(t), 20, 4, p.args...) })
