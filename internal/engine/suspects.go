@@ -196,7 +196,7 @@ func (x *explainer) meets(c *suspect) bool {
 	}
 	first := &x.Base.Events[c.First]
 	for i := c.First + 1; i < len(x.Base.Events) && i != c.Second; i++ {
-		if ev := &x.Base.Events[i]; ev.Thread == first.Thread && depends(ev, second) {
+		if ev := &x.Base.Events[i]; ev.Thread == first.Thread && turnable(x.Base, i) && depends(ev, second) {
 			c.First = i
 			return true
 		}

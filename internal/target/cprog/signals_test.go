@@ -138,7 +138,6 @@ func TestSignals(t *testing.T) {
 		{name: "sigev_none", body: "timer_t t; struct sigevent e = {.sigev_notify = SIGEV_NONE}; timer_create(CLOCK_REALTIME, &e, &t); struct itimerspec v = {{0, 0}, {1, 0}}, o; timer_settime(t, 0, &v, NULL); sleep(2); sched_yield(); timer_gettime(t, &o); assert(!o.it_value.tv_sec && !o.it_value.tv_nsec);"},
 		{name: "sigev_thread_id", extra: "static pid_t tid; static void *waits(void *p) { tid = (pid_t)syscall(SYS_gettid); sem_post(&s); sigset_t w; sigemptyset(&w); sigaddset(&w, SIGUSR1); int n; sigwait(&w, &n); hits = n; return p; }", body: "block(SIGUSR1, SIG_BLOCK); pthread_t u = spawn(waits, 0); sem_wait(&s); timer_t t; struct sigevent e = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1}; e._sigev_un._tid = tid; assert(timer_create(CLOCK_REALTIME, &e, &t) == 0); struct itimerspec v = {{0, 0}, {1, 0}}; timer_settime(t, 0, &v, NULL); pthread_join(u, NULL); assert(hits == SIGUSR1);"},
 		{name: "a deadlock is seen past a timer", body: "signal(SIGALRM, on); alarm(1); pthread_mutex_lock(&m); pthread_mutex_lock(&m);", kind: trace.Deadlock},
-		{name: "signalfd", body: "extern int signalfd(int, const sigset_t *, int); sigset_t w; sigemptyset(&w); signalfd(-1, &w, 0);", kind: trace.Unsupported, message: "signalfd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -79,29 +79,6 @@ func TestEverySystemCall(t *testing.T) {
 	}
 }
 
-// The event of a call that a program makes itself has the place of the call.
-func TestPlacesOfSystemCalls(t *testing.T) {
-	t.Parallel()
-	const source = `
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(void) {
-  int p[2];
-  syscall(SYS_pipe, p);
-  return syscall(SYS_write, p[1], "a", 1) != 1;
-}`
-	prog := compile(t, source)
-	o := run(t, start(t, prog), schedule.Plan{Record: true})
-	if o.Ending.Kind != trace.Clean {
-		t.Fatal(o.Ending)
-	}
-	for _, e := range o.Trace.Events {
-		if m := o.Trace.Modules[e.Site.Module()]; m.Path != prog {
-			t.Errorf("%v is in %s", e.Op, m.Path)
-		}
-	}
-}
-
 // exported returns the functions that a library defines.
 func exported(t *testing.T, lib string) map[string]bool {
 	t.Helper()

@@ -171,7 +171,7 @@ struct hd_thread {
   struct { const char *what; uint64_t pc; int number; } fork; // process: while it is in fork, the call, its place and, once assigned, the child's number
   uint32_t nfiles;         // io: number of channels it created
   uint32_t nrandom;        // process: number of random words it has drawn
-  uint64_t raw_pc;         // process: pc of the latest system call that it made itself
+  uint64_t raw_pc;         // process: pc of the latest system call that it made itself, 0 for none
   uint64_t library_pc;     // libraries: pc of the program's library call in progress; 0: none
   struct hd_place *place;  // libraries: its position among the OpenMP constructs; NULL: in no parallel region
 
@@ -213,7 +213,6 @@ bool hd_in_runtime(uint64_t pc);
 // runtime's, in place of libc's.
 static inline uint64_t hd_programs_pc(const struct hd_thread *t, uint64_t pc) { return HD_UNLIKELY(t->raw_pc != 0) && hd_in_runtime(pc) ? t->raw_pc : pc; }
 static inline void hd_pend(struct hd_thread *t, uint16_t op, uint64_t pc, uint64_t obj) {
-  pc = hd_programs_pc(t, pc);
   t->pend.op = op; t->pend.flags = 0; t->pend.size = 0; t->pend.pc = pc; t->pend.obj = obj; t->pend.aux = 0;
 }
 #endif
