@@ -10,7 +10,7 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// Libraries of Options.Untold order threads in ways that nothing tells the analyses, but only threads that
+// Libraries of Options.Untold order threads in ways that the analyses do not know, but only threads that
 // visit them. An execution that raced while such a library was loaded is repeated with each visit ordered
 // after all before it (schedule.Plan.Visits). What races then races whatever the libraries do.
 

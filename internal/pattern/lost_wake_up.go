@@ -65,8 +65,8 @@ func (x *Execution) misses(wake, wait int) bool {
 	return x.missed(wake) && ops.Does(two.Op) == ops.Wait && one.Object == two.Object && x.waitsForever(wait) && !x.idles(two.Thread)
 }
 
-// missesSend reports whether an ordering is that of a send which took the default of its select, as nobody received, and of a receive or
-// select that never ends.
+// missesSend reports whether the first event of an ordering is a send that took the default of its select because no goroutine was
+// receiving, and the second a receive or select that never ends.
 func (x *Execution) missesSend(o *Order) bool {
 	send, wait := x.event(o.First), x.event(o.Second)
 	if send.Op != trace.OpChanSend || ops.Of(send.Op).Done(send) {

@@ -125,7 +125,7 @@ func (x *Execution) onlyReadsUntil(th trace.ThreadID, from, to int) bool {
 	})
 }
 
-// onlyReads reports whether a thread writes no shared memory and wakes nobody from an event on.
+// onlyReads reports whether, from an event on, a thread neither writes shared memory nor wakes another thread.
 func (x *Execution) onlyReads(th trace.ThreadID, from int) bool {
 	return x.onlyReadsUntil(th, from, len(x.Trace.Events))
 }

@@ -33,7 +33,7 @@ type Order int
 const (
 	Usual   Order = iota // by nothing but what the runtime interposes, as far as heddle can tell
 	Told                 // by means of its own, which the runtime tells the analyses
-	Unknown              // perhaps by means of its own that nobody tells: see Untold
+	Unknown              // perhaps by means of its own, unknown to heddle: see Untold
 )
 
 // loader is the only dynamic loader that Dependencies executes: the name in a program's file may be any program's.

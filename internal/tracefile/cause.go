@@ -26,7 +26,8 @@ func Rewritable(file string, t *trace.Trace) bool {
 	return true
 }
 
-// SaveCause makes e, of heddle's version, the explanation of a trace, and writes both to the trace's file if write says so.
+// SaveCause makes e the explanation of a trace, found by the version of heddle that is given. If write is set, it writes the trace with its
+// explanation to the file.
 func SaveCause(file string, t *trace.Trace, e *report.Explanation, heddle string, write bool) {
 	out := *e
 	if out.Passing != "" {

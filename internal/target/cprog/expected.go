@@ -25,7 +25,7 @@ func (p program) unexpected(e *trace.Ending) {
 	}
 	at := p.cfg.statements.find(p.modules, x)
 	if at == 0 && !x.Framework {
-		return // words of which nobody knows where they come from identify nothing
+		return // a line identifies nothing if the statement that wrote it is not known
 	}
 	if e.Message = x.Message(e.Status, at != 0); at != 0 {
 		e.Site, e.Stack = at, nil

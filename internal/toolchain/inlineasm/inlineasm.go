@@ -1,5 +1,5 @@
 // Package inlineasm finds the instructions of inline assembly in a compiler's output that access memory as atomic operations do, and
-// puts calls of heddle's runtime around them, as -fsanitize=thread does for the compiler's own.
+// adds calls of heddle's runtime before and after them. For code that the compiler generates, -fsanitize=thread adds such calls.
 //
 // A call keeps all registers, the flags and the red zone. The one before the instruction passes the address of its operand and a word
 // that describes it (runtime/include/assembly_hooks.h); the one after it tells that the instruction has been executed.
