@@ -26,7 +26,7 @@ var closedDescriptor = &Pattern{
 				continue
 			}
 			fact := func(w Words) string { return fmt.Sprintf("%s comes after %s", w.Event(use), w.Event(closed)) }
-			return &Match{Alone: true, More: []int{closed, use}, Fact: fact, Say: func(w Words) string { return fact(w) + "." }}
+			return alone(fact, closed, use)
 		}
 		return nil
 	},

@@ -34,7 +34,7 @@ var interruptedByHandler = &Pattern{
 		if i.After > 0 {
 			more = append(more, i.After)
 		}
-		return &Match{Alone: true, More: more, Fact: line, Say: func(w Words) string { return line(w) + "." }}
+		return alone(line, more...)
 	},
 }
 

@@ -26,16 +26,16 @@ var lockCycle = &Pattern{
 		if len(circle) < 2 {
 			return nil
 		}
+		if m := x.embrace(circle); m != nil && !handed {
+			return m
+		}
 		m := &Match{Section: []int{}, Say: func(w Words) string {
 			if handed {
 				return w.Threads(circle) + " wait in a circle: each for a lock that another of them holds, or would unlock if the execution did not fail."
 			}
 			return w.Threads(circle) + " wait in a circle: each for a lock that another of them holds."
 		}}
-		if fact, since := x.embrace(circle); fact != nil && !handed {
-			m.Alone, m.Fact, m.More = true, fact, since
-			m.Say = func(w Words) string { return fact(w) + "." }
-		} else if x.Order == nil {
+		if x.Order == nil {
 			m.Fact = func(w Words) string {
 				var waits []string
 				for _, th := range circle {
@@ -48,19 +48,20 @@ var lockCycle = &Pattern{
 	},
 }
 
-// embrace tells of two threads in a circle what each waits for and holds, and since which events; nil if that is not known.
-func (x *Execution) embrace(circle []trace.ThreadID) (fact func(Words) string, since []int) {
+// embrace returns the match of two threads in a circle, which tells what each waits for and holds; nil if that is not known.
+func (x *Execution) embrace(circle []trace.ThreadID) *Match {
 	if len(circle) != 2 {
-		return nil, nil
+		return nil
 	}
+	var since []int
 	for i, th := range circle {
 		at, _ := x.holds(th, x.waiter(circle[1-i]).Object, len(x.Trace.Events))
 		if at < 0 {
-			return nil, nil
+			return nil
 		}
 		since = append(since, at)
 	}
-	return func(w Words) string {
+	return alone(func(w Words) string {
 		var each []string
 		for i, th := range circle {
 			s := fmt.Sprintf("%s and holds %s", w.Wait(th), w.Object(since[i]))
@@ -70,7 +71,7 @@ func (x *Execution) embrace(circle []trace.ThreadID) (fact func(Words) string, s
 			each = append(each, s)
 		}
 		return strings.Join(each, ", ")
-	}, since
+	}, since...).unguarded()
 }
 
 // readAgain returns the match of a thread that has a lock for reading and waits to lock it so once more behind one that waits to write; nil for none.
@@ -95,7 +96,7 @@ func (x *Execution) readAgain() *Match {
 			_, where, _ := strings.Cut(words.Wait(other), " for "+words.Object(since))
 			return fmt.Sprintf("%s behind T%d, which waits to write%s, and has locked it for reading%s", words.Wait(w.Thread), other, where, at(words, since))
 		}
-		return &Match{Alone: true, Section: []int{}, More: []int{since}, Fact: fact, Say: func(words Words) string { return fact(words) + "." }}
+		return alone(fact, since).unguarded()
 	}
 	return nil
 }

@@ -80,6 +80,25 @@ type Match struct {
 	Begun, During int
 }
 
+// alone returns a match whose fact says it all, in the line and as a sentence. more are the events that it names.
+func alone(fact func(w Words) string, more ...int) *Match {
+	return &Match{Alone: true, More: more, Fact: fact, Say: func(w Words) string { return fact(w) + "." }}
+}
+
+// unguarded is a match without critical sections: an ordering of two acquisitions is told as such.
+func (m *Match) unguarded() *Match {
+	m.Section = []int{}
+	return m
+}
+
+// allWait says that threads wait: `T1 waits`, `T1 and T2 wait`.
+func allWait(w Words, threads []trace.ThreadID) string {
+	if len(threads) == 1 {
+		return w.Threads(threads) + " waits"
+	}
+	return w.Threads(threads) + " wait"
+}
+
 // Of returns the pattern of an execution, nil for none.
 func Of(x *Execution) *Match {
 	for _, p := range table {

@@ -44,6 +44,6 @@ var reusedDescriptor = &Pattern{
 			return fmt.Sprintf("%s comes after T%d's %s%s, and %s%s has reused the number",
 				w.Event(x.Order.Second), x.event(closed).Thread, x.event(closed).Op, at(w, closed), x.event(opened).Op, at(w, opened))
 		}
-		return &Match{Alone: true, More: []int{closed, opened}, Fact: fact, Say: func(w Words) string { return fact(w) + "." }}
+		return alone(fact, closed, opened)
 	},
 }

@@ -38,7 +38,7 @@ var selfDeadlock = &Pattern{
 			fact := func(words Words) string {
 				return words.Wait(w.Thread) + ", and holds it itself since its lock" + at(words, since)
 			}
-			return &Match{Alone: true, Fact: fact, More: []int{since}, Say: func(words Words) string { return fact(words) + "." }}
+			return alone(fact, since)
 		}
 		return nil
 	},

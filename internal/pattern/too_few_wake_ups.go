@@ -27,15 +27,10 @@ var tooFewWakeUps = &Pattern{
 				left = append(left, th)
 			}
 		}
-		line := func(w Words) string {
-			wait := " wait"
-			if len(left) == 1 {
-				wait = " waits"
-			}
+		return alone(func(w Words) string {
 			woken, _ := x.woken(wake)
-			return fmt.Sprintf("%s wakes only T%d, while %s on it, too", w.Event(wake), woken, w.Threads(left)+wait)
-		}
-		return &Match{More: []int{wake}, Alone: true, Fact: line, Say: func(w Words) string { return line(w) + "." }}
+			return fmt.Sprintf("%s wakes only T%d, while %s on it, too", w.Event(wake), woken, allWait(w, left))
+		}, wake)
 	},
 }
 

@@ -50,7 +50,7 @@ var waitWithLock = &Pattern{
 			}
 			return fmt.Sprintf("%s and holds %s%s, for which %s", w.Wait(holder), held, since, others)
 		}
-		return &Match{Alone: true, Section: []int{}, More: []int{o.First}, Fact: fact, Say: func(w Words) string { return fact(w) + "." }}
+		return alone(fact, o.First).unguarded()
 	},
 }
 

@@ -50,14 +50,9 @@ var wrongWakeUp = &Pattern{
 
 // wakesWrong is the match of a signal which wakes a thread, for which it is not, while others wait.
 func wakesWrong(signal int, th trace.ThreadID, others []trace.ThreadID, while string) *Match {
-	line := func(w Words) string {
-		wait := " wait"
-		if len(others) == 1 {
-			wait = " waits"
-		}
-		return fmt.Sprintf("%s wakes T%d, %s %s on it, too", w.Event(signal), th, while, w.Threads(others)+wait)
-	}
-	return &Match{More: []int{signal}, Alone: true, Fact: line, Say: func(w Words) string { return line(w) + "." }}
+	return alone(func(w Words) string {
+		return fmt.Sprintf("%s wakes T%d, %s %s on it, too", w.Event(signal), th, while, allWait(w, others))
+	}, signal)
 }
 
 // wakesAnother returns the match of a signal that is not for the thread which it wakes, but for others that wait then, if one of these
