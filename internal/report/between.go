@@ -83,7 +83,11 @@ func (i *interruption) events() []int {
 }
 
 // interrupts tells in a line what comes between what. named says that the object of what comes between has been told.
-func (x *explaining) interrupts(i *interruption, named bool, describe func(string) string) string {
+func (x *explaining) interrupts(i *interruption, named bool) string {
+	describe := func(s string) string { return s }
+	if named {
+		describe = withoutIt
+	}
 	b := describe(x.Event(i.b))
 	if i.also >= 0 && x.brief && !named {
 		x.last = ""

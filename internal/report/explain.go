@@ -108,7 +108,7 @@ func (x *explaining) explainOrder(e *Explanation) {
 	turned += " the other way round it does not fail"
 	switch {
 	case x.inside != nil:
-		x.add("%s %s.", fails, x.interrupts(x.inside, false, func(s string) string { return s }))
+		x.add("%s %s.", fails, x.interrupts(x.inside, false))
 		turned = "With it before both, or after both, it does not fail"
 		if x.inside.also >= 0 {
 			turned = "With them before both, or after both, it does not fail"

@@ -153,6 +153,9 @@ func (x *explaining) alone(m *pattern.Match) string {
 	return s
 }
 
+// withoutIt leaves the object out of an event's description, where it has just been told.
+func withoutIt(event string) string { return strings.ReplaceAll(event, " of it", "") }
+
 // ordering tells the order of the events, after the name of the pattern, and what the other order is.
 func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, otherwise string) {
 	const turned = "the other way round"
@@ -160,7 +163,7 @@ func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, 
 		return fmt.Sprintf("%s: %s comes before %s", of, first, second)
 	}
 	if m.Bare && x.inside != nil {
-		return ": " + x.interrupts(x.inside, false, func(s string) string { return s }), ""
+		return ": " + x.interrupts(x.inside, false), ""
 	}
 	if m.Bare {
 		if len(m.Section) == 2 {
@@ -168,7 +171,6 @@ func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, 
 		}
 		return before("", x.Event(o.First), x.second(o)), turned
 	}
-	place := func(s string) string { return strings.ReplaceAll(s, " of it", "") }
 	of := func(object string) string {
 		x.last = object
 		if object == "" {
@@ -178,23 +180,23 @@ func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, 
 	}
 	switch {
 	case x.inside != nil:
-		return of(x.Object(x.inside.b)) + ": " + x.interrupts(x.inside, true, place), ""
+		return of(x.Object(x.inside.b)) + ": " + x.interrupts(x.inside, true), ""
 	case m.Begun > 0:
-		return fmt.Sprintf("%s: %s comes after the beginning of %s, and before its end", of(x.cutObject(o.Object)), place(x.Event(m.During)), place(x.Event(m.Begun))), "with one after the other"
+		return fmt.Sprintf("%s: %s comes after the beginning of %s, and before its end", of(x.cutObject(o.Object)), withoutIt(x.Event(m.During)), withoutIt(x.Event(m.Begun))), "with one after the other"
 	case len(section) == 2:
 		first := section[0]
 		if timedWait(&x.Trace.Events[o.First]) { // what the thread does then is not to blame
 			first = o.First
 		}
-		return before(of(x.Object(section[0])), place(x.Event(first)), place(x.Event(section[1]))), turned
+		return before(of(x.Object(section[0])), withoutIt(x.Event(first)), withoutIt(x.Event(section[1]))), turned
 	case x.later >= 0:
-		return before(of(x.Object(section[0])), place(x.Event(section[0])), place(x.yetToCome(x.later))), turned
+		return before(of(x.Object(section[0])), withoutIt(x.Event(section[0])), withoutIt(x.yetToCome(x.later))), turned
 	case len(m.Triple) == 3:
 		p, r, c := m.Triple[0], m.Triple[1], m.Triple[2]
 		object := of(x.Object(r))
-		return fmt.Sprintf("%s: %s comes between %s and its %s", object, place(x.Event(r)), place(x.Event(p)), x.own(place(x.Event(c)))), ""
+		return fmt.Sprintf("%s: %s comes between %s and its %s", object, withoutIt(x.Event(r)), withoutIt(x.Event(p)), x.own(withoutIt(x.Event(c)))), ""
 	}
-	return before(of(x.cutObject(o.Object)), place(x.Event(o.First)), place(x.second(o))), turned
+	return before(of(x.cutObject(o.Object)), withoutIt(x.Event(o.First)), withoutIt(x.second(o))), turned
 }
 
 // values tells what the accesses of an ordering read and wrote; empty if that is not known.
