@@ -22,7 +22,7 @@ import (
 func judge(ctx context.Context, e *trace.Ending, expect int32, outputs *oracle.Oracle) error {
 	if e.Kind == trace.Clean && e.Status != expect {
 		e.Kind = trace.Exit
-		e.Message = cmp.Or(e.Message, fmt.Sprintf("exit status %d, expected %d", e.Status, expect)) // or which expectation failed (cprog)
+		e.Message = cmp.Or(e.Message, finding.UnexpectedStatus(e.Status, expect)) // or which expectation failed (cprog)
 	}
 	return outputs.Judge(ctx, e)
 }

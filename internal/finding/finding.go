@@ -122,7 +122,12 @@ func (f Finding) placed() bool {
 	return f.expectation
 }
 
-// plainExit matches the message of an exit of which only the status is known.
+// UnexpectedStatus is the message of an exit of which only the status is known.
+func UnexpectedStatus(status, expected int32) string {
+	return fmt.Sprintf("exit status %d, expected %d", status, expected)
+}
+
+// plainExit matches UnexpectedStatus.
 var plainExit = regexp.MustCompile(`^exit status \d+, expected \d+$`)
 
 // Same reports whether two findings show the same bug. It is false if one of the executions did not
