@@ -1,7 +1,7 @@
 package cprog
 
 import (
-	"strings"
+	"path/filepath"
 	"sync"
 
 	"github.com/heddle-dev/heddle/internal/expectation"
@@ -45,8 +45,7 @@ func (s *statements) find(modules []trace.Module, x expectation.Failed) trace.Si
 	}
 	switch {
 	case x.File != "":
-		name := strings.TrimPrefix(x.File, "./")
-		at = s.table.Line(func(path string) bool { return path == name || strings.HasSuffix(path, "/"+name) }, x.Line)
+		at = s.table.Line(sourceFile(filepath.Clean(x.File)).is, x.Line)
 	case !x.Framework:
 		at = s.table.Writes(x.Text)
 	}
