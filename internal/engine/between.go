@@ -24,7 +24,7 @@ func (x *explainer) interrupts(ctx context.Context, c *suspect) (*report.Order, 
 		return nil, nil
 	}
 	for _, other := range x.confirmed {
-		if other != c && x.completes(c, other) && !x.remains(c, &other.Order) && !x.remains(other, &c.Order) {
+		if other != c && x.completes(c, other) && !x.staysBetween(c, &other.Order) && !x.staysBetween(other, &c.Order) {
 			c.Between = true
 			return &other.Order, nil
 		}
@@ -33,16 +33,16 @@ func (x *explainer) interrupts(ctx context.Context, c *suspect) (*report.Order, 
 	if found == nil && err == nil {
 		found, err = x.ahead(ctx, c)
 	}
-	if found != nil && x.remains(c, found) {
+	if found != nil && x.staysBetween(c, found) {
 		found = nil
 	}
 	c.Between = found != nil
 	return found, err
 }
 
-// remains reports whether the execution that shows that a failure depends on an ordering has the operation between the two others all
+// staysBetween reports whether the execution that shows that a failure depends on an ordering has the operation between the two others all
 // the same: then that is not what fails.
-func (x *explainer) remains(c *suspect, other *report.Order) bool {
+func (x *explainer) staysBetween(c *suspect, other *report.Order) bool {
 	if c.passing == nil {
 		return false
 	}
@@ -250,11 +250,16 @@ func (x *explainer) polled(other *trace.Trace, e int) bool {
 		return false
 	}
 	for _, t := range []*trace.Trace{x.Base, other} {
-		if t != nil && slices.ContainsFunc(t.Events, func(r trace.Event) bool {
-			return r.Thread == ev.Thread && r.Op == ev.Op && r.Object == ev.Object && r.Value != ev.Value
-		}) && slices.ContainsFunc(t.Events, func(r trace.Event) bool {
-			return r.Thread == ev.Thread && r.Op == ev.Op && r.Object == ev.Object && r.Value == ev.Value
-		}) {
+		if t == nil {
+			continue
+		}
+		var same, changed bool // it has read the value of the event, and another one
+		for i := range t.Events {
+			if r := &t.Events[i]; r.Thread == ev.Thread && r.Op == ev.Op && r.Object == ev.Object {
+				same, changed = same || r.Value == ev.Value, changed || r.Value != ev.Value
+			}
+		}
+		if same && changed {
 			return true
 		}
 	}

@@ -194,11 +194,10 @@ const soonerPoints = 64 * leastCut
 // execution if it finds none.
 func sooner(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
 	like := replayPlan(recorded)
-	like.Mode, like.Script, like.Threads, like.Accesses, like.Cut = schedule.NoScript, nil, nil, false, true
+	like.Accesses, like.Cut = false, true
 	for like.MaxSteps = leastCut; like.MaxSteps <= mostCut; like.MaxSteps *= 2 {
 		for i := range soonerPoints / like.MaxSteps {
-			plan := like
-			plan.Policy, plan.Stay, plan.Seed = schedule.Random, [...]float64{0, 0.8, 0.95, 0.99}[i%4], uint64(i)+1
+			plan := sample(like, i)
 			o, err := exec(ctx, plan)
 			if err != nil {
 				return recorded, executed, err
@@ -249,11 +248,16 @@ func undelayed(ctx context.Context, exec schedule.Executor, like schedule.Plan, 
 			plan.Script, plan.Threads = schedule.ScriptOf(o.Trace), o.Trace.Threads
 			continue
 		}
-		plan = like
-		plan.Mode, plan.Script, plan.Threads = schedule.NoScript, nil, nil
-		plan.Policy, plan.Stay, plan.Seed = schedule.Random, [...]float64{0, 0.8, 0.95, 0.99}[i%4], uint64(i)+1
+		plan = sample(like, i)
 	}
 	return recorded, executed, nil
+}
+
+// sample returns a plan like another one for the i-th random schedule that is tried.
+func sample(like schedule.Plan, i int) schedule.Plan {
+	like.Mode, like.Script, like.Threads = schedule.NoScript, nil, nil
+	like.Policy, like.Stay, like.Seed = schedule.Random, [...]float64{0, 0.8, 0.95, 0.99}[i%4], uint64(i)+1
+	return like
 }
 
 // merged reorders the independent operations of the recorded execution for fewer context switches,

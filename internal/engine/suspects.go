@@ -174,14 +174,15 @@ func (x *explainer) settle(ctx context.Context, c *suspect) (bool, error) {
 
 // related reports whether the events of a suspect depend on one another. Two that do not are named only if no execution speaks against it.
 func (x *explainer) related(c *suspect) bool {
-	if c.Waiting || c.pair != nil {
-		return true
-	}
-	second := &c.passing.Events[c.InPassing]
+	return c.Waiting || c.pair != nil || depends(&x.Base.Events[c.First], x.second(c))
+}
+
+// second returns the second event of a suspect whose second is one: of the base or, if that has it not, of the execution that passes.
+func (x *explainer) second(c *suspect) *trace.Event {
 	if c.Second >= 0 {
-		second = &x.Base.Events[c.Second]
+		return &x.Base.Events[c.Second]
 	}
-	return depends(&x.Base.Events[c.First], second)
+	return &c.passing.Events[c.InPassing]
 }
 
 // meets moves the first event of a suspect, before which its thread was delayed, to the first one from there on that depends on the second: the
@@ -190,11 +191,7 @@ func (x *explainer) meets(c *suspect) bool {
 	if x.related(c) {
 		return true
 	}
-	second := &c.passing.Events[c.InPassing]
-	if c.Second >= 0 {
-		second = &x.Base.Events[c.Second]
-	}
-	first := &x.Base.Events[c.First]
+	first, second := &x.Base.Events[c.First], x.second(c)
 	for i := c.First + 1; i < len(x.Base.Events) && i != c.Second; i++ {
 		if ev := &x.Base.Events[i]; ev.Thread == first.Thread && turnable(x.Base, i) && depends(ev, second) {
 			c.First = i
