@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"internal/result"},
 	{"internal/launch", "internal/kept", "internal/ignore"},
 	{"internal/corpus", "internal/dapserver", "internal/debugger", "internal/doctor", "internal/gotest", "internal/mcpserver"},
-	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/simprog", "internal/testing/tracegen"},
+	{"internal/testing/expect", "internal/testing/figure5", "internal/testing/ipctest", "internal/testing/ordertest", "internal/testing/reporttest", "internal/testing/runtimecache", "internal/testing/simprog", "internal/testing/tracegen"},
 	{"internal/testing/bench", "internal/testing/handmade"},
 	{"internal/testing/controllerbench", "internal/testing/ctriggerbench", "internal/testing/endingsbench", "internal/testing/programbench", "internal/testing/racebench", "internal/testing/searchbench"},
 	{"internal/testing/contract", "internal/testing/goprograms", "internal/testing/smallprog"},

@@ -18,6 +18,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/beside"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/testing/runtimecache"
 )
 
 // The documentation's commands are checked: in every block that starts with ```sh, each
@@ -220,7 +221,10 @@ func runDocumented(t *testing.T, mark string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache := t.TempDir()
+	cache, err := runtimecache.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dirs := map[string]string{} // of each file
 	for _, b := range documented(t) {
 		m, file := runs.FindStringSubmatch(b.info), written.FindStringSubmatch(b.info)

@@ -18,6 +18,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/internal/testing/goprograms"
 	"github.com/heddle-dev/heddle/internal/testing/need"
+	"github.com/heddle-dev/heddle/internal/testing/runtimecache"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -84,7 +85,7 @@ func goOverlay(t testing.TB, release string, opts patch.Options) (*gotool.Tool, 
 	if release != "" && tool.Version != release {
 		t.Fatalf("the go command is %s, not %s", tool.Version, release)
 	}
-	cache, err := sharedCache()
+	cache, err := runtimecache.Dir()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -136,11 +137,11 @@ func TestLibrariesPass(t *testing.T) {
 				dir := t.TempDir()
 				prog := filepath.Join(dir, e.name)
 				compileProgram(t, e, c.name, c.opt, prog)
-				runs := "3000"
+				runs := amount(1000, 3000)
 				if strings.HasPrefix(e.name, "tbb") {
-					runs = "300"
+					runs /= 10
 				}
-				out := runJSON[findJSON](t, dir, exitNothing, e.find(prog, "--time", "0", "--runs", runs)...)
+				out := runJSON[findJSON](t, dir, exitNothing, e.find(prog, "--time", "0", "--runs", fmt.Sprint(runs))...)
 				if out.Outcome != "clean" || len(out.Races) > 0 || len(out.Notes) > 0 {
 					t.Errorf("%+v", out)
 				}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/heddle-dev/heddle/internal/testing/runtimecache"
 )
 
 // TestMain makes the test binary heddle when it is started under that name.
@@ -60,7 +62,11 @@ func repository(t testing.TB) string {
 
 // TestScripts runs testdata/script: heddle as a user meets it, with the real runtime.
 func TestScripts(t *testing.T) {
-	cache, caches, validated := t.TempDir(), goCaches(t), t.TempDir()
+	cache, err := runtimecache.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	caches, validated := goCaches(t), t.TempDir()
 	t.Cleanup(func() {
 		if only := flag.Lookup("test.run").Value.String(); !t.Failed() && !strings.Contains(only, "/") {
 			checkValidated(t, validated)

@@ -19,6 +19,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/target/cprog"
 	"github.com/heddle-dev/heddle/internal/testing/expect"
 	"github.com/heddle-dev/heddle/internal/testing/need"
+	"github.com/heddle-dev/heddle/internal/testing/runtimecache"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -26,24 +27,8 @@ import (
 
 // theRuntime is built once for all tests.
 var theRuntime = sync.OnceValues(func() (toolchain.Runtime, error) {
-	dir, err := os.MkdirTemp("", "heddle-observe")
-	if err != nil {
-		return toolchain.Runtime{}, err
-	}
-	cc, err := toolchain.Find(context.Background(), toolchain.C)
-	if err != nil {
-		return toolchain.Runtime{}, err
-	}
-	return toolchain.Build(context.Background(), toolchain.Options{Compiler: cc, Cache: dir})
+	return runtimecache.Build(context.Background())
 })
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	if rt, err := theRuntime(); err == nil {
-		os.RemoveAll(filepath.Dir(rt.Dir))
-	}
-	os.Exit(status)
-}
 
 // families are the compilers whose programs are compared.
 var families = []toolchain.Family{toolchain.GCC, toolchain.Clang}

@@ -11,7 +11,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/simplify/static"
 	"github.com/heddle-dev/heddle/internal/simplify/stmt"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
-	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/internal/testing/runtimecache"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -25,11 +25,7 @@ func TestReplays(t *testing.T) {
 		t.Skip("it builds the runtime and four programs")
 	}
 	ctx := context.Background()
-	cc, err := toolchain.Find(ctx, toolchain.C)
-	if err != nil {
-		t.Skip(err)
-	}
-	rt, err := toolchain.Build(ctx, toolchain.Options{Compiler: cc, Cache: t.TempDir()})
+	rt, err := runtimecache.Build(ctx)
 	if err != nil {
 		t.Skip(err)
 	}

@@ -10,31 +10,15 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/testing/need"
-	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/internal/testing/runtimecache"
 	"github.com/heddle-dev/heddle/schedule"
 )
 
 // theRuntime is the runtime, built once for all tests.
 var theRuntime = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "heddle-cprog")
-	if err != nil {
-		return "", err
-	}
-	cc, err := toolchain.Find(context.Background(), toolchain.C)
-	if err != nil {
-		return "", err
-	}
-	rt, err := toolchain.Build(context.Background(), toolchain.Options{Compiler: cc, Cache: dir})
+	rt, err := runtimecache.Build(context.Background())
 	return rt.Library, err
 })
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	if lib, err := theRuntime(); err == nil {
-		os.RemoveAll(filepath.Dir(filepath.Dir(lib)))
-	}
-	os.Exit(status)
-}
 
 // compile builds a C or C++ source for ThreadSanitizer, whose place the runtime takes.
 func compile(t testing.TB, source string, flags ...string) string {

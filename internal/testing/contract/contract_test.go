@@ -22,8 +22,8 @@ import (
 	"github.com/heddle-dev/heddle/internal/target/cprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
+	"github.com/heddle-dev/heddle/internal/testing/runtimecache"
 	"github.com/heddle-dev/heddle/internal/testing/simprog"
-	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -89,11 +89,7 @@ func startC(t testing.TB, c *Case, all []*Case) target.Target {
 	defer programs.Unlock()
 	dir := scratch(t)
 	if programs.c == "" {
-		cc, err := toolchain.Find(t.Context(), toolchain.C)
-		if err != nil {
-			t.Skip(err)
-		}
-		rt, err := toolchain.Build(t.Context(), toolchain.Options{Compiler: cc, Cache: filepath.Join(dir, "cache")})
+		rt, err := runtimecache.Build(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

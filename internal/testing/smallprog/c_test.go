@@ -3,7 +3,6 @@ package smallprog
 import (
 	"context"
 	"flag"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
 	"github.com/heddle-dev/heddle/internal/testing/need"
+	"github.com/heddle-dev/heddle/internal/testing/runtimecache"
 	"github.com/heddle-dev/heddle/internal/toolchain"
 )
 
@@ -20,24 +20,8 @@ var compilers = flag.String("compilers", "gcc", "compilers of the interpreter, w
 
 // theRuntime is built once for all tests.
 var theRuntime = sync.OnceValues(func() (toolchain.Runtime, error) {
-	dir, err := os.MkdirTemp("", "heddle-smallprog")
-	if err != nil {
-		return toolchain.Runtime{}, err
-	}
-	cc, err := toolchain.Find(context.Background(), toolchain.C)
-	if err != nil {
-		return toolchain.Runtime{}, err
-	}
-	return toolchain.Build(context.Background(), toolchain.Options{Compiler: cc, Cache: dir})
+	return runtimecache.Build(context.Background())
 })
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	if rt, err := theRuntime(); err == nil {
-		os.RemoveAll(filepath.Dir(rt.Dir))
-	}
-	os.Exit(status)
-}
 
 // interpreter builds testdata/interpreter.c.
 func interpreter(t *testing.T, compiler string) string {
