@@ -100,6 +100,30 @@ func TestBeside(t *testing.T) {
 	b.screenshot("beside_narrow")
 }
 
+// Much data is compressed, whatever the execution of the failure has.
+func TestBesideLong(t *testing.T) {
+	c := besideOf("sum.c:12")
+	fold := c["rows"].([]any)[0].(map[string]any)
+	row := fold["rows"].([]any)[0]
+	many := make([]any, 20_000)
+	for i := range many {
+		many[i] = row
+	}
+	fold["rows"], fold["events"] = many, len(many)
+	var out bytes.Buffer
+	if err := RenderBeside(&out, "bad.hdl", c); err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() > 200_000 {
+		t.Errorf("the page has %d bytes", out.Len())
+	}
+	b := open(t, out.Bytes(), "", 1300, 800)
+	defer b.close()
+	if got := eval[string](b, `document.querySelector('.beside tbody tr').textContent`); got != "… 20,000 equal events" {
+		t.Errorf("the table begins with %q", got)
+	}
+}
+
 // Names of the program are text, and long ones do not make the page wider.
 func TestBesideNames(t *testing.T) {
 	for _, name := range []string{"</script><img src=x onerror='window.hacked=1'>", strings.Repeat("a_program_with_a_long_name", 8)} {

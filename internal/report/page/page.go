@@ -108,7 +108,7 @@ func Render(w io.Writer, e Execution, o Options) error {
 	if o.Passing != nil {
 		d.Runs = append(d.Runs, encode(*o.Passing))
 	}
-	return write(w, v.Ending, style, script, d, v.Events >= compressed)
+	return write(w, v.Ending, style, script, d)
 }
 
 // Comparison is what heddle compare found.
@@ -121,21 +121,21 @@ type Comparison struct {
 // RenderComparison writes the page of a comparison: where the execution deviates first, and how that spreads in each
 // thread over time. The error is the writer's.
 func RenderComparison(w io.Writer, c Comparison) error {
-	return write(w, c.Golden+" and "+c.Other, compareStyle, compareScript, c, false)
+	return write(w, c.Golden+" and "+c.Other, compareStyle, compareScript, c)
 }
 
 // RenderBeside writes the page of a failing execution beside one that passes. comparison is a beside.Comparison, as docs/json.md
 // describes its JSON, whose folds have their rows. The error is the writer's.
 func RenderBeside(w io.Writer, title string, comparison any) error {
-	return write(w, title, besideStyle, besideScript, comparison, false)
+	return write(w, title, besideStyle, besideScript, comparison)
 }
 
-// compressed is from how many events on the page's data are compressed. A shorter page can be read as it is.
-const compressed = 10_000
+// readable is how many bytes of data a page has as they are; more are compressed.
+const readable = 1 << 20
 
 // write writes a page. Strings of the program occur only in its JSON, escaped by encoding/json or compressed, which the script enters as
 // text, and in the title, escaped by html/template.
-func write(to io.Writer, title, style, script string, data any, compress bool) error {
+func write(to io.Writer, title, style, script string, data any) error {
 	w := bufio.NewWriter(to)
 	if err := markup.ExecuteTemplate(w, "head", struct {
 		Title string
@@ -143,7 +143,7 @@ func write(to io.Writer, title, style, script string, data any, compress bool) e
 	}{title, template.CSS(style)}); err != nil {
 		return err
 	}
-	if err := writeData(w, data, compress); err != nil {
+	if err := writeData(w, data); err != nil {
 		return fmt.Errorf("encode the page's data: %w", err)
 	}
 	if err := markup.ExecuteTemplate(w, "tail", template.JS(script)); err != nil {
@@ -153,16 +153,21 @@ func write(to io.Writer, title, style, script string, data any, compress bool) e
 }
 
 // writeData writes the element that has a page's data.
-func writeData(w *bufio.Writer, data any, compress bool) (err error) {
+func writeData(w *bufio.Writer, data any) error {
 	const begin, end = `<script type="application/json" id="data"`, "</script>\n"
-	if !compress {
+	text, err := json.Marshal(data) // escapes <, > and &
+	if err != nil {
+		return err
+	}
+	if len(text) <= readable {
 		w.WriteString(begin + ">")
-		err = json.NewEncoder(w).Encode(data) // escapes <, > and &
+		w.Write(text)
 	} else {
 		w.WriteString(begin + ` data-encoding="gzip">`)
-		text := base64.NewEncoder(base64.StdEncoding, w)
-		zip := gzip.NewWriter(text)
-		err = errors.Join(json.NewEncoder(zip).Encode(data), zip.Close(), text.Close())
+		coded := base64.NewEncoder(base64.StdEncoding, w)
+		zip := gzip.NewWriter(coded)
+		_, err = zip.Write(text)
+		err = errors.Join(err, zip.Close(), coded.Close())
 	}
 	w.WriteString(end)
 	return err

@@ -351,6 +351,16 @@ func TestCritical(t *testing.T) {
 	if got := eval[int](b, `heddle.panes[1].selected`); got != 8 {
 		t.Errorf("in the passing execution, event %d is selected", got)
 	}
+	// An event that the other one lacks is beside the last one before it that both have.
+	if got := eval[[]int](b, `(() => {
+	  const all = heddle.same[0].slice();
+	  heddle.same[0].fill(-1, 3);
+	  const there = [2, 4, 6, 12].map(e => heddle.counterpart(0, e));
+	  heddle.same[0].set(all);
+	  return there;
+	})()`); !slices.Equal(got, []int{2, 2, 8, 2}) {
+		t.Errorf("events 2, 4, 6 (of the order) and 12 have the counterparts %v", got)
+	}
 	// The command for a debugger is that for the selected event of the execution that fails.
 	debug := func() []string {
 		return eval[[]string](b, `[...document.querySelectorAll('.panel .do button[title]')].map(x => x.textContent + ': ' + x.title)`)

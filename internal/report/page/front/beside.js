@@ -1,6 +1,6 @@
 // The page of a failing execution beside one that passes: what differs first, and both in one table. It draws what heddle
 // compare --json prints of one trace.
-import {count, el} from './dom.js';
+import {begin, count, el} from './dom.js';
 
 const most = 5000; // rows of a fold that are drawn at once
 const number = (e) => e && e.event >= 0 ? e.event.toLocaleString('en') : '';
@@ -84,4 +84,4 @@ class Beside {
   }
 }
 
-window.heddle = new Beside(JSON.parse(document.getElementById('data').textContent));
+begin((data) => new Beside(data));

@@ -1,6 +1,6 @@
 // The page of a comparison: where an execution first deviates from the golden one, how that spreads in each thread, and
 // how the two ended. It draws what heddle compare --json prints.
-import {count, el, hex, svg} from './dom.js';
+import {begin, count, el, hex, svg} from './dom.js';
 
 const fields = [['op', 'operation'], ['where', 'at'], ['object', 'variable'], ['place', 'memory'], ['size', 'bytes'], ['value', 'value']];
 const none = {place: '-', size: '0', value: '-'}; // what an event has that has no such field
@@ -187,4 +187,4 @@ function later(t) {
   return t.control && (!t.first || t.control.event !== t.first.event);
 }
 
-window.heddle = new Comparison(JSON.parse(document.getElementById('data').textContent));
+begin((data) => new Comparison(data));

@@ -1,5 +1,16 @@
 // Elements of the page. Text of a program only ever becomes text nodes and attributes here, never markup.
 
+// begin makes the page of what page.go writes: JSON, compressed if it is long.
+export function begin(page) {
+  const node = document.getElementById('data'), text = node.textContent;
+  const show = (json) => { window.heddle = page(JSON.parse(json)); };
+  if (node.dataset.encoding !== 'gzip') return show(text);
+  node.textContent = '';
+  const coded = atob(text), bytes = new Uint8Array(coded.length);
+  for (let i = 0; i < coded.length; i++) bytes[i] = coded.charCodeAt(i);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text().then(show);
+}
+
 // el returns an element. Properties that begin with `on` are listeners, others attributes; null and false omit one.
 export function el(tag, properties = {}, ...children) {
   const e = document.createElement(tag);

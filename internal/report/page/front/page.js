@@ -1,5 +1,5 @@
 // The page: a headline, why the execution fails, the executions side by side, and a panel for the selected event.
-import {el, count} from './dom.js';
+import {begin, el, count} from './dom.js';
 import {Run, align} from './run.js';
 import {Pane, hue} from './pane.js';
 import {panel} from './panel.js';
@@ -189,12 +189,24 @@ class Page {
     }
   }
 
-  // alignOther scrolls the other execution to the same event, if it has it.
+  // counterpart returns the event of the other execution at which to look beside event e of execution i: the same one, otherwise that of
+  // the same ordering, otherwise that of the last event before e that both have; -1 if there is none.
+  counterpart(i, e) {
+    if (e >= this.runs[i].events) return this.runs[1 - i].events;
+    const at = this.marks[i].get(e);
+    if (this.same[i][e] < 0 && at !== undefined) {
+      for (const [there, n] of this.marks[1 - i]) if (n === at) return there;
+    }
+    while (e >= 0 && this.same[i][e] < 0) e--;
+    return e < 0 ? -1 : this.same[i][e];
+  }
+
+  // alignOther scrolls the other execution to what counterpart says.
   alignOther(pane, e) {
     if (!this.beside || this.panes.length < 2) return;
     const i = this.panes.indexOf(pane), other = this.panes[1 - i];
     this.same ??= align(this.runs[0], this.runs[1]);
-    const there = e >= pane.run.events ? other.run.events : this.same[i][e];
+    const there = this.counterpart(i, e);
     if (there < 0) return;
     other.selected = there;
     other.reveal(there, false);
@@ -390,7 +402,6 @@ class Page {
   }
 }
 
-// begin makes the page of what page.go writes: JSON, of a long execution compressed.
 // turned says how often the execution failed with an order turned, and which.
 function turned(o) {
   if (!(o.executions > 0)) return '';
@@ -398,14 +409,4 @@ function turned(o) {
   return o.failed > 0 ? `${way} it fails in ${o.failed} of ${n}` : `${way} it does not fail: ${n}`;
 }
 
-function begin() {
-  const node = document.getElementById('data'), text = node.textContent;
-  const show = (json) => { window.heddle = new Page(JSON.parse(json)); };
-  node.textContent = '';
-  if (node.dataset.encoding !== 'gzip') return show(text);
-  const coded = atob(text), bytes = new Uint8Array(coded.length);
-  for (let i = 0; i < coded.length; i++) bytes[i] = coded.charCodeAt(i);
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text().then(show);
-}
-
-begin();
+begin((data) => new Page(data));
