@@ -109,7 +109,7 @@ func TestBesideLong(t *testing.T) {
 	for i := range many {
 		many[i] = row
 	}
-	fold["rows"], fold["events"] = many, len(many)
+	fold["rows"], fold["events"], fold["equal"] = many, len(many), len(many)
 	var out bytes.Buffer
 	if err := RenderBeside(&out, "bad.hdl", c); err != nil {
 		t.Fatal(err)
