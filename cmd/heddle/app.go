@@ -275,8 +275,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 
 // commandWords returns the words to parse. Started as heddle-cc or heddle-c++ (a
 // link), heddle is that command: many build systems want a compiler that is one word.
+// Any other name is that of a copy, such as heddle-1.2.
 func commandWords(args []string) []string {
-	if name, ok := strings.CutPrefix(filepath.Base(args[0]), "heddle-"); ok {
+	if name, ok := strings.CutPrefix(filepath.Base(args[0]), "heddle-"); ok && (name == "cc" || name == "c++") {
 		return append([]string{name}, args[1:]...)
 	}
 	return helpWords(args[1:])
