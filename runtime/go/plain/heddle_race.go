@@ -138,10 +138,11 @@ func raceacquireg(gp *g, addr unsafe.Pointer) { hdOrdered(hdOpAcquire, gp, addr)
 
 //go:nosplit
 func raceacquirectx(racectx uintptr, addr unsafe.Pointer) {
-	if !hd.active || !hd.record && !hd.watching || hd.clock == nil {
+	if !hd.active || !hd.record && !hd.watching {
 		return
 	}
-	systemstack(func() { hdOrders(hd.clock, &hdPend{op: hdOpAcquire, obj: uintptr(addr)}) })
+	// A timer of a bubble, and one whose channel is received from when it is due, fires without having been chosen: it may be the first.
+	systemstack(func() { hdOrders(hdClock(), &hdPend{op: hdOpAcquire, obj: uintptr(addr)}) })
 }
 
 //go:nosplit
