@@ -69,6 +69,10 @@ func hdOrderThread(gp *g) *hdThread {
 	if gp.raceignore != 0 {
 		return nil
 	}
+	if gp == hd.signals.ptr() { // what was done before signal.Notify comes before the receive of a signal
+		systemstack(func() { hdClock() })
+		return hd.clock
+	}
 	return hdThreadOf(gp)
 }
 
@@ -183,21 +187,24 @@ func RaceDisable() { getg().raceignore++ }
 //go:nosplit
 func RaceEnable() { getg().raceignore-- }
 
+// Go's own packages say by these what they access for the program: buffers of system calls, the arguments of functions in
+// assembly. The access is their caller's.
+
 //go:linkname race_Read internal/race.Read
-//go:nosplit
-func race_Read(addr unsafe.Pointer) { RaceRead(addr) }
+func race_Read(addr unsafe.Pointer) { hdAccessPC(hdOpRead, addr, 1, sys.GetCallerPC()) }
 
 //go:linkname race_Write internal/race.Write
-//go:nosplit
-func race_Write(addr unsafe.Pointer) { RaceWrite(addr) }
+func race_Write(addr unsafe.Pointer) { hdAccessPC(hdOpWrite, addr, 1, sys.GetCallerPC()) }
 
 //go:linkname race_ReadRange internal/race.ReadRange
-//go:nosplit
-func race_ReadRange(addr unsafe.Pointer, len int) { RaceReadRange(addr, len) }
+func race_ReadRange(addr unsafe.Pointer, len int) {
+	hdAccessPC(hdOpReadRange, addr, uintptr(len), sys.GetCallerPC())
+}
 
 //go:linkname race_WriteRange internal/race.WriteRange
-//go:nosplit
-func race_WriteRange(addr unsafe.Pointer, len int) { RaceWriteRange(addr, len) }
+func race_WriteRange(addr unsafe.Pointer, len int) {
+	hdAccessPC(hdOpWriteRange, addr, uintptr(len), sys.GetCallerPC())
+}
 
 //go:linkname race_Errors internal/race.Errors
 //go:nosplit

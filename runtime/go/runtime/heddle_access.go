@@ -84,7 +84,7 @@ func hdAccess(what uint64, addr uintptr) {
 		systemstack(hdAsk)
 		class, _ = hdClassKnown(hdAccessOf)
 	}
-	if class == hdSkipLibrary {
+	if class == hdSkipLibrary && hdClasses[(hdAccessOf^hdAccessOf>>13)%hdClassSlots].group&hdGroupReflect == 0 {
 		return
 	}
 	a := &getg().hd.access

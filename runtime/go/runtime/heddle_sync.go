@@ -172,3 +172,9 @@ func hdSelected(i int, pcs []uintptr) {
 	}
 	hdNote(hdOpSelectCase, t.pend.pc, 0, written)
 }
+
+// hdNotified is called before a goroutine that waits for a notification of l is made ready.
+func hdNotified(l *notifyList, waits *g) {
+	racerelease(unsafe.Pointer(l))
+	raceacquireg(waits, unsafe.Pointer(l))
+}

@@ -46,6 +46,7 @@ const (
 	hdGroupAtomic              // of sync/atomic or runtime
 	hdGroupSignals             // forwards signals
 	hdGroupMapRead             // reads a map for an instruction of the program
+	hdGroupReflect             // of package reflect, whose accesses are to the program's variables
 )
 
 // hdGroupOf returns the groups of the function around pc.
@@ -63,6 +64,8 @@ func hdGroupNamed(name string) (group uint8) {
 		name = name[len("internal/"):]
 	}
 	switch {
+	case stringslite.HasPrefix(name, "reflect."):
+		group |= hdGroupReflect
 	case stringslite.HasPrefix(name, "runtime.mapaccess"):
 		group |= hdGroupAtomic | hdGroupMapRead
 	case stringslite.HasPrefix(name, "sync.(*Mutex)."):

@@ -71,6 +71,12 @@ var edits = slices.Concat([]edit{
 	{"sync/cond.go", "(*Cond).Wait", entry, "", point(abi.OpGcondWait, "c")},
 	{"sync/cond.go", "(*Cond).Signal", entry, "", point(abi.OpGcondSignal, "c")},
 	{"sync/cond.go", "(*Cond).Broadcast", entry, "", point(abi.OpGcondBroadcast, "c")},
+	// Signal and Broadcast are synchronised before the return of each wait that they end, which Go's race detector does not know.
+	{"runtime/sema.go", "notifyListNotifyOne", before, "readyWithTime(s, 4)", "hdNotified(l, s.g)"},
+	{"runtime/sema.go", "notifyListNotifyAll", before, "readyWithTime(s, 4)", "hdNotified(l, s.g)"},
+	{"runtime/sema.go", "notifyListNotifyOne", after, "atomic.Store(&l.notify, t+1)", "racereleasemerge(unsafe.Pointer(&l.notify))"},
+	{"runtime/sema.go", "notifyListNotifyAll", after, "atomic.Store(&l.notify, l.wait.Load())", "racereleasemerge(unsafe.Pointer(&l.notify))"},
+	{"runtime/sema.go", "notifyListWait", before, "if less(t, l.notify)", "if less(t, l.notify) { raceacquire(unsafe.Pointer(&l.notify)) }"},
 	{"sync/once.go", "(*Once).Do", entry, "", point(abi.OpOnceDo, "o")},
 	{"sync/pool.go", "(*Pool).Get", entry, "", point(abi.OpPoolGet, "p")},
 	{"sync/pool.go", "(*Pool).Put", entry, "", point(abi.OpPoolPut, "p")},
