@@ -219,6 +219,7 @@ var hd struct {
 	result     hdResult
 	quit       bool // the controller has asked for the end of the execution, which counts as a hang
 	outside    bool
+	forked     bool // the execution may have children
 	drew       bool // a recorded execution: the program drew a random number
 	adds       bool // the atomic operation at the scheduling point is an addition
 	gcAt       uint64
@@ -380,7 +381,7 @@ func hdStart(gp *g) {
 	hd.enabled[0] = 0
 	hd.next, hd.clock = nil, nil
 	hd.ports, hd.allocated, hd.collectAt = 0, 0, hdCollectEvery
-	hd.settle, hd.outside, hd.released, hd.idleAt = hdSettling{}, false, 0, 0
+	hd.settle, hd.outside, hd.forked, hd.released, hd.idleAt = hdSettling{}, false, false, 0, 0
 	hd.drew = false
 	hd.points, hd.switches, hd.preempt, hd.lastRan = 0, 0, 0, ^uint32(0)
 	hd.ncomputing, hd.stretches = 0, 0

@@ -12,13 +12,14 @@ TEXT ·hdFutexCall(SB), NOSPLIT, $0-32
 	SVC
 	RET
 
-// func hdSystem(number, a, b, c, d uintptr) uintptr
+// func hdSystem(number, a, b, c, d uintptr) uintptr: a fifth argument is 0
 TEXT ·hdSystem(SB), NOSPLIT, $0-48
 	MOVD	number+0(FP), R8
 	MOVD	a+8(FP), R0
 	MOVD	b+16(FP), R1
 	MOVD	c+24(FP), R2
 	MOVD	d+32(FP), R3
+	MOVD	$0, R4
 	SVC
 	MOVD	R0, ret+40(FP)
 	RET

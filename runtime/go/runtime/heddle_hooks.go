@@ -369,10 +369,16 @@ func hdFind() (*g, bool) {
 const hdSystemWait = 2e9
 
 // hdAwaitsSystem reports whether the next timer must wait, although no goroutine is enabled,
-// because one is in a system call. Virtual time then advances no faster than real time.
+// because one is in a system call, or because a child process is at work: what the program looks for from time to time
+// may be the child's doing, also when a script fires the timers. Virtual time then advances no faster than real time.
 func hdAwaitsSystem() bool {
 	when := hdTimer()
-	if when == 0 || hd.settle.phase != hdSettleNone || hdScriptFires() || !hdAnyThread(func(t *hdThread) bool { return t.state == hdOutside }) {
+	if when == 0 || hd.settle.phase != hdSettleNone {
+		return false
+	}
+	if hdChildWorks() {
+		hd.outside = true
+	} else if hdScriptFires() || !hdAnyThread(func(t *hdThread) bool { return t.state == hdOutside }) {
 		return false
 	}
 	now := nanotime()

@@ -3,4 +3,4 @@
 package runtime
 
 // System calls of hdSystem.
-const hdLseek, hdPread = 8, 17
+const hdLseek, hdPread, hdWaitid = 8, 17, 247

@@ -3,4 +3,4 @@
 package runtime
 
 // System calls of hdSystem.
-const hdLseek, hdPread = 62, 67
+const hdLseek, hdPread, hdWaitid = 62, 67, 95

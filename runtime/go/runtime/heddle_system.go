@@ -113,6 +113,23 @@ func hdSignalPending() bool {
 	return false
 }
 
+// hdForks is called before the execution creates a child process.
+func hdForks() { hd.forked = true }
+
+// hdChildWorks reports whether the program has child processes and none of them has ended unseen.
+func hdChildWorks() bool {
+	if !hd.forked {
+		return false
+	}
+	const all, exited, noHang, noWait = 0, 4, 1, 0x1000000
+	var info [16]uint64 // a siginfo_t, whose first word is the signal's number
+	if hdSystem(hdWaitid, all, 0, uintptr(unsafe.Pointer(&info)), exited|noHang|noWait) != 0 {
+		hd.forked = false // there are none
+		return false
+	}
+	return uint32(info[0]) == 0
+}
+
 // hdPort returns the n-th port, from 0, to try where the program lets the system choose a socket's
 // port; 0 for none. hdPortTaken records that the port was free.
 //

@@ -38,6 +38,7 @@ var edits = slices.Concat([]edit{
 	// to be scheduled.
 	{"runtime/proc.go", "handoffp", entry, "", "if hd.active { startm(pp, false, false); return }"},
 	{"runtime/proc.go", "entersyscallblock", entry, "", "hdBlocks()"},
+	{"runtime/proc.go", "syscall_runtime_BeforeFork", entry, "", "hdForks()"},
 	{"runtime/proc.go", "schedEnabled", entry, "", "if hdHeld(gp) { return false }"},
 
 	// Types of objects on the heap.
