@@ -400,6 +400,7 @@ func hdStart(gp *g) {
 	const hour = 3600e9
 	hd.vnow = (now/hour + 1) * hour
 	hd.began, hd.vfire, hd.progressAt = hd.vnow, hd.vnow, hd.vnow
+	hdOldTimers()
 	lock(&allglock)
 	for _, old := range allgs {
 		old.hd = nil

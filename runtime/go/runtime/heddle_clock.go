@@ -24,6 +24,33 @@ func hdNanotime() int64 {
 	return nanotime()
 }
 
+// hdOldTimers is called when an execution begins. Timers that were set before, as by the initialisation of a package, were set
+// in real time, and fire in every execution at the same virtual time all the same: a ticker's first tick is due at
+// the beginning, and what is due later is due after whole minutes.
+func hdOldTimers() {
+	const minute = 60e9
+	ts := &getg().m.p.ptr().timers
+	ts.lock()
+	ts.adjust(0, true)
+	for i := range ts.heap {
+		tw := &ts.heap[i]
+		t := tw.timer
+		t.lock()
+		if t.state&(timerModified|timerZombie) == 0 {
+			if t.when > hd.vnow {
+				t.when = hd.vnow + (t.when-hd.vnow)/minute*minute
+			} else if t.period > 0 {
+				t.when = hd.vnow
+			}
+			tw.when = t.when
+		}
+		t.unlock()
+	}
+	ts.initHeap()
+	ts.updateMinWhenHeap()
+	ts.unlock()
+}
+
 // hdTimeNow returns the time as time.now does.
 func hdTimeNow() (sec int64, nsec int32, mono int64) {
 	mono = hdLook()
