@@ -1,7 +1,7 @@
 // Package expectation finds, in the output of a program that has failed, which of its expectations failed first. Test frameworks
 // go on after one, and their programs end with an exit status that is the same for all, or the number of those that failed.
 //
-// It imports only the standard library.
+// It also says in one line what the message of a failed Go test says. It imports only the standard library.
 package expectation
 
 import (

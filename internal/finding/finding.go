@@ -81,6 +81,7 @@ func Of(e trace.Ending, modules []trace.Module) Finding {
 		f.identity = fmt.Sprint(e.Status)
 		f.Message = cmp.Or(f.Message, "the output is not the expected one")
 	case trace.Test:
+		f.Message = expectation.Headline(e.Message)
 		if f.Site == 0 {
 			f.identity = blank(f.Message)
 		}
