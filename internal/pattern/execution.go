@@ -25,8 +25,9 @@ type Execution struct {
 	// Interrupted is what a handler does to its thread if executions showed that the failure depends on it; nil otherwise.
 	Interrupted *Interruption
 
-	triple *[]int            // what interleaving returns, once it is known
-	places map[[2]place]bool // what together returns, as far as it is known
+	lasts  map[trace.ThreadID]int // what last returns, once it is known
+	triple *[]int                 // what interleaving returns, once it is known
+	places map[[2]place]bool      // what together returns, as far as it is known
 }
 
 // reused reports whether a place in a thread's stack belongs to another function's frame at one event of the thread than at another: it
@@ -96,14 +97,80 @@ func (x *Execution) later() (first, second *trace.Event, ok bool) {
 	return x.event(o.First), x.event(o.Second), true
 }
 
-// waiter returns what a thread waited for when the execution ended, nil if it had ended.
-func (x *Execution) waiter(th trace.ThreadID) *trace.Waiter {
+// Waiter returns what a thread waited for when the execution ended, nil if that is not known or it had ended.
+func (x *Execution) Waiter(th trace.ThreadID) *trace.Waiter {
 	for i := range x.Trace.Ending.Waiters {
 		if w := &x.Trace.Ending.Waiters[i]; w.Thread == th {
 			return w
 		}
 	}
-	return nil
+	return x.behindLock(th)
+}
+
+// listsWaiters reports whether the ending of an execution has what threads waited for.
+func (x *Execution) listsWaiters() bool {
+	switch x.Trace.Ending.Kind {
+	case trace.Deadlock, trace.Hang, trace.Livelock, trace.Leak:
+		return true
+	}
+	return x.Trace.Header.Target != "go"
+}
+
+// behindLock returns the lock for which a goroutine waited when another one failed, nil for none. The ending does not have it, but it is an event
+// before the goroutine has the lock.
+func (x *Execution) behindLock(th trace.ThreadID) *trace.Waiter {
+	at := x.last(th)
+	if x.listsWaiters() || at < 0 || ops.ObtainedAt(x.Trace, at) >= 0 {
+		return nil
+	}
+	ev := x.event(at)
+	does := ops.Does(ev.Op)
+	holder := x.holder(ev.Object)
+	if does != ops.Acquire && does != ops.AcquireShared || holder < 0 || holder == th {
+		return nil
+	}
+	return &trace.Waiter{Thread: th, Op: ev.Op, Site: ev.Site, Object: ev.Object, Holder: holder, Stack: ev.Stack}
+}
+
+// holder returns the last thread that had a lock when the execution ended, -1 for none.
+func (x *Execution) holder(lock trace.Object) trace.ThreadID {
+	for i := len(x.Trace.Events) - 1; i >= 0; i-- {
+		switch {
+		case ops.ReleasesAt(x.Trace, i) == lock:
+			return -1
+		case ops.AcquiresAt(x.Trace, i) == lock && ops.Of(x.event(i).Op).Done(x.event(i)) && ops.ObtainedAt(x.Trace, i) >= 0:
+			return x.event(i).Thread
+		}
+	}
+	return -1
+}
+
+// nextInPassing returns what a thread does in the execution that does not fail after what corresponds to an event of it, -1 for none.
+func (x *Execution) nextInPassing(e int) int {
+	if x.Passing == nil {
+		return -1
+	}
+	ev, own := x.event(e), x.Trace.Threads[x.event(e).Thread].Name
+	same := func(o *trace.Event) bool { return o.Site == ev.Site && o.Op == ev.Op }
+	nth := 0
+	for i := range x.Trace.Events[:e+1] {
+		if o := x.event(i); o.Thread == ev.Thread && same(o) {
+			nth++
+		}
+	}
+	for i := range x.Passing.Events {
+		o := &x.Passing.Events[i]
+		if x.Passing.Threads[o.Thread].Name != own {
+			continue
+		}
+		if nth == 0 {
+			return i
+		}
+		if same(o) {
+			nth--
+		}
+	}
+	return -1
 }
 
 // begins returns the event by which a thread was created, -1 for none.

@@ -27,7 +27,7 @@ var leak = &Pattern{
 		if len(left) != 1 {
 			return nil // which one the ordering concerns is not known
 		}
-		w, used := x.waiter(left[0]), x.used(left[0])
+		w, used := x.Waiter(left[0]), x.used(left[0])
 		var more []int
 		if used >= 0 {
 			more = []int{used}
@@ -45,10 +45,10 @@ var leak = &Pattern{
 
 // used returns the last event by which another thread used what a thread waits for, if that thread has ended, and -1 otherwise.
 func (x *Execution) used(th trace.ThreadID) int {
-	w := x.waiter(th)
+	w := x.Waiter(th)
 	for i, ev := range slices.Backward(x.Trace.Events) {
 		if w.Object != 0 && ev.Object == w.Object && ev.Thread != th {
-			if x.waiter(ev.Thread) == nil {
+			if x.Waiter(ev.Thread) == nil {
 				return i
 			}
 			return -1

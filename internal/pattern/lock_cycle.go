@@ -16,14 +16,11 @@ var lockCycle = &Pattern{
 	Name:  LockCycle,
 	Shows: "threads wait in a circle, each for a lock that another of them holds, or in Go is to unlock; or one waits to read under a lock, which it does already, behind another that waits to write",
 	find: func(x *Execution) *Match {
-		if x.Trace.Ending.Kind != trace.Deadlock {
-			return nil
-		}
 		if m := x.readAgain(); m != nil {
 			return m
 		}
 		circle, handed := x.lockCycle()
-		if len(circle) < 2 {
+		if len(circle) < 2 || !x.dependsOnLocks(circle) {
 			return nil
 		}
 		if m := x.embrace(circle); m != nil && !handed {
@@ -55,11 +52,15 @@ func (x *Execution) embrace(circle []trace.ThreadID) *Match {
 	}
 	var since []int
 	for i, th := range circle {
-		at, _ := x.holds(th, x.waiter(circle[1-i]).Object, len(x.Trace.Events))
+		at, _ := x.holds(th, x.Waiter(circle[1-i]).Object, len(x.Trace.Events))
 		if at < 0 {
 			return nil
 		}
 		since = append(since, at)
+	}
+	more := slices.Clone(since)
+	if !x.listsWaiters() {
+		more = append(more, x.last(circle[0]), x.last(circle[1])) // what they wait for, which the ending does not tell
 	}
 	return alone(func(w Words) string {
 		var each []string
@@ -71,7 +72,28 @@ func (x *Execution) embrace(circle []trace.ThreadID) *Match {
 			each = append(each, s)
 		}
 		return strings.Join(each, ", ")
-	}, since...).unguarded()
+	}, more...).unguarded()
+}
+
+// dependsOnLocks reports whether a failure depends on how threads that wait in a circle acquired their locks. A deadlock of all threads does. Other
+// executions may fail for another reason while some threads wait so.
+func (x *Execution) dependsOnLocks(circle []trace.ThreadID) bool {
+	if x.Trace.Ending.Kind == trace.Deadlock {
+		return true
+	}
+	if x.Order == nil {
+		return x.Trace.Ending.Kind == trace.Leak
+	}
+	var locks []trace.Object
+	for _, th := range circle {
+		locks = append(locks, x.Waiter(th).Object)
+	}
+	acquires := func(e int) bool {
+		return slices.Contains(circle, x.event(e).Thread) && slices.Contains(locks, ops.AcquiresAt(x.Trace, e))
+	}
+	return slices.ContainsFunc([]*Order{x.Order, x.Rest}, func(o *Order) bool {
+		return o != nil && (acquires(o.First) || o.Second >= 0 && (acquires(o.Second) || o.Waiting && slices.Contains(circle, x.event(o.Second).Thread)))
+	})
 }
 
 // readAgain returns the match of a thread that has a lock for reading and waits to lock it so once more behind one that waits to write; nil for none.
@@ -82,7 +104,7 @@ func (x *Execution) readAgain() *Match {
 			continue
 		}
 		since, shared := x.holds(w.Thread, w.Object, len(x.Trace.Events))
-		if since < 0 || !shared || x.Trace.Header.Target == "go" && since == x.last(w.Thread) { // of Go, the lock that a thread waits for is an event, too
+		if since < 0 || !shared || !x.dependsOnLocks([]trace.ThreadID{w.Thread}) || x.Trace.Header.Target == "go" && since == x.last(w.Thread) { // of Go, the lock that a thread waits for is an event, too
 			continue
 		}
 		writer := slices.IndexFunc(x.Trace.Ending.Waiters, func(o trace.Waiter) bool {
@@ -105,10 +127,13 @@ func (x *Execution) readAgain() *Match {
 // holds; nil for none. A lock that several threads hold for reading is followed to each of them. handed says that a goroutine has locked
 // one of the locks and another of them is to unlock it.
 func (x *Execution) lockCycle() (circle []trace.ThreadID, handed bool) {
-	held := ops.LocksAt(x.Trace, len(x.Trace.Events))
+	var held []ops.HeldLock
+	if x.Trace.Header.Target != "go" { // there, a lock that a goroutine only waits for is an event, too
+		held = ops.LocksAt(x.Trace, len(x.Trace.Events))
+	}
 	waits := func(th trace.ThreadID) (on []trace.ThreadID) {
-		w := x.waiter(th)
-		if w == nil || w.Ready || ops.Does(w.Op) != ops.Acquire && ops.Does(w.Op) != ops.AcquireShared {
+		w := x.Waiter(th)
+		if w == nil || !waitsForLock(w) || ops.Of(w.Op).Deadline {
 			return nil
 		}
 		for _, h := range held {
@@ -146,8 +171,8 @@ func (x *Execution) lockCycle() (circle []trace.ThreadID, handed bool) {
 		path = path[:len(path)-1]
 		return false
 	}
-	for i := range x.Trace.Ending.Waiters {
-		if follow(x.Trace.Ending.Waiters[i].Thread) {
+	for th := range x.Trace.Threads {
+		if follow(trace.ThreadID(th)) {
 			slices.Sort(found)
 			return found, handed
 		}

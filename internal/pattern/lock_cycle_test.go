@@ -79,3 +79,40 @@ func TestReadersInCycle(t *testing.T) {
 `
 	paired(t, LockCycle, fmt.Sprintf(waits, ""), "T1 waits and holds object 1 since #0, T2 waits and holds object 2 since #2.", fmt.Sprintf(waits, "T1 gordunlock bus"), OrderViolation)
 }
+
+// TestCycleBeside: two threads wait for one another when the execution fails in another way. It fails because of that only if it depends on how they
+// acquired these locks.
+func TestCycleBeside(t *testing.T) {
+	for name, ending := range map[string]string{"leak": "ends goroutine-leak", "hang": "ends hang"} {
+		t.Run(name, func(t *testing.T) {
+			const execution = `
+		T0 write x 1 %s
+		T1 lock a %s
+		T2 lock b
+		T3 write x 2 %s
+		T1 waits lock b T2
+		T2 waits lock a T1
+`
+			paired(t, LockCycle, fmt.Sprintf(execution, "", "<1", "")+"T2 read x 2 <w\n"+ending, "T1 waits and holds object 2 since #1, T2 waits and holds object 3 since #2.",
+				fmt.Sprintf(execution, "<1", "", "<2")+ending, OrderViolation)
+		})
+	}
+}
+
+// TestCycleOfGoroutines: what goroutines wait for is not part of how a failed test ends. A second one that waits for a lock has no part in the circle.
+func TestCycleOfGoroutines(t *testing.T) {
+	const execution = `
+		go
+		T1 golock a <1
+		T1 acquire a
+		T2 golock b
+		T2 acquire b
+		T1 golock b
+		T2 golock a <2
+		T3 golock a
+		%s
+		T0 read x 1
+		ends test-failure T0
+`
+	paired(t, LockCycle, fmt.Sprintf(execution, ""), "T1 waits and holds object 1 since #0, T2 waits and holds object 2 since #2.", fmt.Sprintf(execution, "T1 acquire b"), OrderViolation)
+}

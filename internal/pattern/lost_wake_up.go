@@ -72,7 +72,7 @@ func (x *Execution) missesSend(o *Order) bool {
 	if send.Op != trace.OpChanSend || ops.Of(send.Op).Done(send) {
 		return false
 	}
-	w := x.waiter(wait.Thread)
+	w := x.Waiter(wait.Thread)
 	switch {
 	case w == nil, !o.Waiting && w.Site != wait.Site:
 		return false
@@ -92,7 +92,7 @@ func (x *Execution) missed(wake int) bool {
 // object follows the wait.
 func (x *Execution) waitsForever(wait int) bool {
 	ev := x.event(wait)
-	w := x.waiter(ev.Thread)
+	w := x.Waiter(ev.Thread)
 	return w != nil && w.Object == ev.Object && !slices.ContainsFunc(x.Trace.Events[wait+1:], func(later trace.Event) bool {
 		return later.Object == ev.Object && (later.Thread == ev.Thread || isWake(&later))
 	})
@@ -101,7 +101,7 @@ func (x *Execution) waitsForever(wait int) bool {
 // idles reports whether a thread that waits forever for a condition comes to wait there in the execution that does not fail, too, with
 // the same done before, and is woken by one that waits forever itself and has not come to that: it only waits for that thread.
 func (x *Execution) idles(th trace.ThreadID) bool {
-	w := x.waiter(th)
+	w := x.Waiter(th)
 	if x.Passing == nil || w == nil || int(th) >= len(x.Trace.Threads) || ops.Of(w.Op).Of != ops.Condition {
 		return false
 	}

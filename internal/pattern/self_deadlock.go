@@ -53,10 +53,14 @@ func (x *Execution) mayHand(w *trace.Waiter) bool {
 
 // last returns the last event of a thread, -1 for none.
 func (x *Execution) last(th trace.ThreadID) int {
-	for i := len(x.Trace.Events) - 1; i >= 0; i-- {
-		if x.event(i).Thread == th {
-			return i
+	if x.lasts == nil {
+		x.lasts = map[trace.ThreadID]int{}
+		for i := range x.Trace.Events {
+			x.lasts[x.event(i).Thread] = i
 		}
+	}
+	if i, ok := x.lasts[th]; ok {
+		return i
 	}
 	return -1
 }

@@ -45,7 +45,7 @@ func WakesTooFew(t *trace.Trace, first, second int) bool {
 // forever, and the signal wakes a third one, which does not wait again.
 func (x *Execution) tooFew(first, second int) (wake int, ok bool) {
 	waiter := x.event(first).Thread
-	w := x.waiter(waiter)
+	w := x.Waiter(waiter)
 	wait := x.straight(first, waiter, func(ev *trace.Event) bool { return ops.Does(ev.Op) == ops.Wait && ops.Of(ev.Op).Of == ops.Condition })
 	if w == nil || wait < 0 || x.event(wait).Object != w.Object {
 		return 0, false
@@ -58,13 +58,13 @@ func (x *Execution) tooFew(first, second int) (wake int, ok bool) {
 	if !ok || other == waiter || x.waitsAgain(other, wake) >= 0 || x.tells(wake, other) == useless || x.tells(wake, waiter) == useless { // one of them did not need it
 		return 0, false
 	}
-	again := x.waiter(other)
+	again := x.Waiter(other)
 	return wake, again == nil || again.Object != w.Object
 }
 
 // waitsBefore reports whether a thread has waited on the condition of a wake-up since before that, and does until the execution ends.
 func (x *Execution) waitsBefore(th trace.ThreadID, wake int) bool {
-	w := x.waiter(th)
+	w := x.Waiter(th)
 	if w == nil || w.Object != x.event(wake).Object {
 		return false
 	}

@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/ops"
@@ -20,43 +21,132 @@ var waitWithLock = &Pattern{
 			return nil
 		}
 		// The ordering shows that those who wait for the lock matter: others may wait for it, too, whatever the failure is.
-		lock, holder := ops.AcquiresAt(x.Trace, o.First), x.event(o.First).Thread
-		if lock == 0 || !x.waitsForOther(holder) {
+		lock := ops.AcquiresAt(x.Trace, o.First)
+		own := x.kept(x.event(o.First).Thread, lock)
+		if own == nil || own.since != o.First && own.since != ops.ObtainedAt(x.Trace, o.First) {
 			return nil
 		}
-		since, _ := x.holds(holder, lock, len(x.Trace.Events))
-		if since < 0 || since != o.First && since != ops.ObtainedAt(x.Trace, o.First) {
-			return nil
-		}
-		var behind []trace.ThreadID
-		for i := range x.Trace.Ending.Waiters {
-			if w := &x.Trace.Ending.Waiters[i]; waitsForLock(w) && w.Object == lock {
-				behind = append(behind, w.Thread)
-			}
-		}
-		second := x.waiter(x.event(o.Second).Thread)
+		second := x.Waiter(x.event(o.Second).Thread)
 		if second == nil || !waitsForLock(second) || second.Object != lock || !o.Waiting && ops.AcquiresAt(x.Trace, o.Second) != lock {
 			return nil
 		}
-		fact := func(w Words) string {
-			held, others := w.Object(o.First), w.Threads(behind)+" wait"
-			if len(behind) == 1 {
-				_, where, _ := strings.Cut(w.Wait(behind[0]), " for "+held)
-				others = fmt.Sprintf("T%d waits%s", behind[0], where)
-			}
-			since := ""
-			if p := w.Place(o.First); p != "" {
-				since = " since " + p
-			}
-			return fmt.Sprintf("%s and holds %s%s, for which %s", w.Wait(holder), held, since, others)
+		chain := x.chain(own)
+		if chain == nil {
+			return nil
 		}
-		return alone(fact, o.First).unguarded()
+		var since []int
+		for _, k := range chain {
+			since = append(since, k.since)
+		}
+		return alone(func(w Words) string {
+			s := w.Wait(chain[0].holder)
+			for i, k := range chain {
+				if i > 0 {
+					s += fmt.Sprintf(", and T%d", k.holder)
+				} else {
+					s += " and"
+				}
+				if w.Brief() && len(chain) > 1 {
+					s += " holds " + w.Object(k.since) + ", for which " + allWait(w, k.behind)
+				} else {
+					s += " holds " + k.behindIt(w)
+				}
+			}
+			return s
+		}, since...).unguarded()
 	},
+}
+
+// kept is a lock that a thread holds when the execution ends, since an event, and the threads that wait for it.
+type kept struct {
+	holder trace.ThreadID
+	lock   trace.Object
+	since  int
+	behind []trace.ThreadID
+}
+
+// kept returns a lock that a thread holds when the execution ends, nil if it does not or no thread waits for it.
+func (x *Execution) kept(th trace.ThreadID, lock trace.Object) *kept {
+	if lock == 0 {
+		return nil
+	}
+	k := &kept{holder: th, lock: lock}
+	if k.since, _ = x.holds(th, lock, len(x.Trace.Events)); k.since < 0 || ops.ObtainedAt(x.Trace, k.since) < 0 {
+		return nil
+	}
+	for i := range x.Trace.Ending.Waiters {
+		if w := &x.Trace.Ending.Waiters[i]; waitsForLock(w) && w.Object == lock && w.Thread != th {
+			k.behind = append(k.behind, w.Thread)
+		}
+	}
+	if len(k.behind) == 0 {
+		return nil
+	}
+	return k
+}
+
+// mostKept is how many locks a chain has at most.
+const mostKept = 4
+
+// chain returns locks of which the holder of each but the first waits for the one before. The holder of the first waits for something else; nil if none
+// does.
+func (x *Execution) chain(own *kept) (out []*kept) {
+	for k := own; k != nil && len(out) < mostKept; {
+		out = slices.Insert(out, 0, k)
+		if x.waitsForOther(k.holder) {
+			break
+		}
+		w := x.Waiter(k.holder)
+		if w == nil || !waitsForLock(w) || w.Holder < 0 {
+			return nil
+		}
+		k = x.kept(w.Holder, w.Object)
+	}
+	if !x.waitsForOther(out[0].holder) {
+		return nil
+	}
+	for len(out) < mostKept {
+		next := x.heldBehind(out)
+		if next == nil {
+			break
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+// heldBehind returns a lock that a thread behind the last of a chain holds, nil for none.
+func (x *Execution) heldBehind(chain []*kept) *kept {
+	for _, th := range chain[len(chain)-1].behind {
+		if slices.ContainsFunc(chain, func(k *kept) bool { return k.holder == th }) {
+			continue
+		}
+		for _, lock := range x.locks(th, len(x.Trace.Events)) {
+			if k := x.kept(th, lock); k != nil {
+				return k
+			}
+		}
+	}
+	return nil
+}
+
+// behindIt says which lock that is, since when, and who waits for it.
+func (k *kept) behindIt(w Words) string {
+	held, others := w.Object(k.since), allWait(w, k.behind)
+	if len(k.behind) == 1 {
+		_, where, _ := strings.Cut(w.Wait(k.behind[0]), " for "+held)
+		others = fmt.Sprintf("T%d waits%s", k.behind[0], where)
+	}
+	since := ""
+	if p := w.Place(k.since); p != "" {
+		since = " since " + p
+	}
+	return fmt.Sprintf("%s%s, for which %s", held, since, others)
 }
 
 // waitsForOther reports whether a thread waits for something other than a lock when the execution ends.
 func (x *Execution) waitsForOther(th trace.ThreadID) bool {
-	w := x.waiter(th)
+	w := x.Waiter(th)
 	return w != nil && !w.Ready && w.Op != trace.OpNone && !waitsForLock(w)
 }
 

@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -84,4 +85,36 @@ func TestHeldWhileWakeUpIsLost(t *testing.T) {
 		T2 waits lock outer T1
 		ends deadlock
 `, WaitWithLock)
+}
+
+// TestChain: a thread behind the lock holds another one, for which the next waits. The ordering may be of either lock.
+func TestChain(t *testing.T) {
+	const execution = `
+		go
+		T2 golock b %s
+		T2 acquire b
+		T1 golock a %s
+		T1 acquire a
+		T1 golock b %s
+		T3 golock a %s
+		T2 waits recv ch
+		T1 waits golock b T2
+		T3 waits golock a T1
+		ends deadlock
+`
+	const said = "T2 waits and holds object 1 since #0, for which T1 waits, and T1 holds object 2 since #2, for which T3 waits."
+	for name, marks := range map[string][]any{"the first lock": {"<1", "", "<w", ""}, "the second": {"", "<1", "", "<w"}} {
+		t.Run(name, func(t *testing.T) {
+			const other = `
+		go
+		T1 golock a <1
+		T1 acquire a
+		T3 golock a <w
+		T1 waits yield
+		T3 waits golock a T1
+		ends deadlock
+`
+			paired(t, WaitWithLock, fmt.Sprintf(execution, marks...), said, other, OrderViolation)
+		})
+	}
 }

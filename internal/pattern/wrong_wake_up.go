@@ -25,7 +25,7 @@ var wrongWakeUp = &Pattern{
 			}
 		}
 		waits := func(th trace.ThreadID, on trace.Object) bool { // forever
-			w, ev := x.waiter(th), x.event(last[th])
+			w, ev := x.Waiter(th), x.event(last[th])
 			return w != nil && w.Object == on && ev.Object == on && ops.Does(ev.Op) == ops.Wait
 		}
 		for i := range slices.Backward(x.Trace.Events) {
@@ -59,7 +59,7 @@ func wakesWrong(signal int, th trace.ThreadID, others []trace.ThreadID, while st
 // waits forever, or the woken one does after it has waited again, or fails; nil for none.
 func (x *Execution) wakesAnother() *Match {
 	forever := func(th trace.ThreadID, since int) bool {
-		w := x.waiter(th)
+		w := x.Waiter(th)
 		return w != nil && since >= 0 && w.Object == x.event(since).Object && x.waitOn(th, w.Object, len(x.Trace.Events)) == since
 	}
 	for i := range x.Trace.Events {

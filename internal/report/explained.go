@@ -114,7 +114,7 @@ func (x *explaining) explainedSecond(o *Order) ExplainedEvent {
 		out.Passing = true
 		return out
 	}
-	w := x.waiter(x.Trace.Events[o.Second].Thread)
+	w := x.Waiter(x.Trace.Events[o.Second].Thread)
 	if !o.Waiting || w == nil {
 		return x.explained(x.Trace, o.Second)
 	}
@@ -134,15 +134,6 @@ func heldBy(t *trace.Trace, th trace.ThreadID, e int) (locks []trace.Object) {
 		}
 	}
 	return locks
-}
-
-func (x *explaining) waiter(th trace.ThreadID) *trace.Waiter {
-	for i := range x.Trace.Ending.Waiters {
-		if w := &x.Trace.Ending.Waiters[i]; w.Thread == th {
-			return w
-		}
-	}
-	return nil
 }
 
 // waits are steps for what threads wait for when the execution ends, except for the end of another thread.

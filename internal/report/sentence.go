@@ -178,7 +178,7 @@ func (x *explaining) where(s trace.Site) string {
 
 // Wait says what a thread waits for when the execution ends: `T1 waits for mu at main x.c:3`.
 func (x *explaining) Wait(th trace.ThreadID) string {
-	w := x.waiter(th)
+	w := x.Waiter(th)
 	if w == nil {
 		return fmt.Sprintf("T%d waits", th)
 	}
@@ -273,7 +273,7 @@ func (x *explaining) second(o *Order) string {
 	if !o.Waiting {
 		return x.Event(o.Second)
 	}
-	w := x.waiter(x.Trace.Events[o.Second].Thread)
+	w := x.Waiter(x.Trace.Events[o.Second].Thread)
 	if w == nil {
 		return "what a thread waits for"
 	}
