@@ -150,7 +150,7 @@ func (x *explainer) explain(ctx context.Context) error {
 
 // explainBy looks for critical orders of events of an origin.
 func (x *explainer) explainBy(ctx context.Context, origin report.Origin) error {
-	end := &x.Base.Ending
+	end, fails := &x.Base.Ending, failedAt(x.Base)
 	failed := map[trace.ThreadID]bool{end.Thread: true}
 	for _, w := range end.Waiters {
 		failed[w.Thread] = true
@@ -158,7 +158,7 @@ func (x *explainer) explainBy(ctx context.Context, origin report.Origin) error {
 	by := func(threads func(trace.ThreadID) bool) func(e int) bool {
 		return func(e int) bool {
 			ev := &x.Base.Events[e]
-			return threads(ev.Thread) && ops.Does(ev.Op) != ops.Create && x.Origin(x.Base, e) == origin
+			return threads(ev.Thread) && ops.Does(ev.Op) != ops.Create && (e < fails || ev.Thread != end.Thread) && x.Origin(x.Base, e) == origin
 		}
 	}
 	var early []*suspect
@@ -280,7 +280,7 @@ func (x *explainer) repeat(ctx context.Context, t target.Target, recorded *trace
 	pairs, all := experiment.Dependent(x.Base)
 	x.omitted = !all
 	failed := failedAt(x.Base)
-	for _, p := range slices.Concat(usedLate(x.Base), experiment.Broken(x.Base), experiment.Interruptions(x.Base), pairs, experiment.Extents(x.Base), experiment.Selects(x.Base)) {
+	for _, p := range slices.Concat(usedLate(x.Base), experiment.Halfway(x.Base), experiment.Broken(x.Base), experiment.Interruptions(x.Base), pairs, experiment.Extents(x.Base), experiment.Selects(x.Base)) {
 		if (p[1] < failed || x.Base.Events[p[1]].Thread != x.Base.Ending.Thread) && !slices.ContainsFunc(x.pairs, func(q pairOf) bool { return q.waiter == nil && q.first == p[0] && q.second == p[1] }) {
 			x.pairs = append(x.pairs, pairOf{first: p[0], second: p[1], origin: max(x.Origin(x.Base, p[0]), x.Origin(x.Base, p[1]))})
 		}
@@ -347,11 +347,17 @@ func usedLate(t *trace.Trace) (out [][2]int) {
 	return out
 }
 
-// failedAt returns the event with which a test failed, or the number of events for other failures. What its thread does after it is left out.
+// failedAt returns the event with which a test failed, or the first after the operation by which a goroutine panicked, and the number of events for
+// other failures. What its thread does then is left out: it ends the test, or calls deferred functions.
 func failedAt(t *trace.Trace) int {
+	end := &t.Ending
 	for i, ev := range slices.Backward(t.Events) {
-		if ops.Does(ev.Op) == ops.Fail && ev.Thread == t.Ending.Thread {
+		switch {
+		case ev.Thread != end.Thread:
+		case ops.Does(ev.Op) == ops.Fail:
 			return i
+		case end.Kind == trace.Panic && end.Site != 0 && ev.Site == end.Site && ev.Flags&trace.FlagNoDecision == 0:
+			return i + 1
 		}
 	}
 	return len(t.Events)

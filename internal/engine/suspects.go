@@ -161,6 +161,8 @@ func (x *explainer) settle(ctx context.Context, c *suspect) (bool, error) {
 		return false, err
 	}
 	switch {
+	case c.Kept > 0 && c.KeptFailed == 0: // in no execution that was tried does it fail
+		x.refuted = append(x.refuted, c)
 	case c.Failed == 0:
 		x.confirmed = append(x.confirmed, c)
 		return true, nil

@@ -26,3 +26,22 @@ func TestConflictsOfNeighbours(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// TestHalfway: a channel is closed in the middle of another thread's operation on it.
+func TestHalfway(t *testing.T) {
+	channel := trace.MakeObject(trace.RegionHeap, 1, 0)
+	event := func(th trace.ThreadID, op trace.Op, site uint64, at trace.Object) trace.Event {
+		return trace.Event{Thread: th, Op: op, Site: trace.MakeSite(0, site), Object: channel + at}
+	}
+	events := []trace.Event{
+		event(1, trace.OpChanSend, 1, 0),
+		event(2, trace.OpChanClose, 2, 0),
+		event(1, trace.OpRead, 1, 16), // the rest of the send
+		event(1, trace.OpChanSend, 1, 0),
+		event(1, trace.OpRead, 1, 16), // closed before it began
+		event(1, trace.OpRead, 3, 16), // no part of it
+	}
+	if got, want := Halfway(&trace.Trace{Events: events}), [][2]int{{1, 2}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

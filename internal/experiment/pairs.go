@@ -32,6 +32,35 @@ func Parts(t *trace.Trace) map[trace.Site]bool {
 	return parts
 }
 
+// Halfway returns, for each operation on a channel in whose middle another thread closes that, the close and what follows of the operation: a send or
+// receive that does not wait first looks at the channel.
+func Halfway(t *trace.Trace) (out [][2]int) {
+	begun := map[trace.ThreadID]int{} // the last operation of each thread
+	closed := map[trace.Object]int{}
+	for i := range t.Events {
+		ev := &t.Events[i]
+		if ev.Flags&trace.FlagNoDecision != 0 {
+			continue
+		}
+		if b, ok := begun[ev.Thread]; ok && ev.Op.IsAccess() && t.Events[b].Site == ev.Site {
+			channel := t.Events[b].Object
+			if c, ok := closed[channel]; ok && c > b && t.Events[c].Thread != ev.Thread && ev.Object-trace.Object(ev.Object.Offset()) == channel-trace.Object(channel.Offset()) {
+				out = append(out, [2]int{c, i})
+			}
+			continue
+		}
+		delete(begun, ev.Thread)
+		if ops.Of(ev.Op).Of == ops.Channel {
+			begun[ev.Thread] = i
+			if ev.Op == trace.OpChanClose {
+				closed[ev.Object] = i
+			}
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
 // SharedSites returns the instructions of accesses to memory that another thread accesses, too, one of the two
 // writing: the last before the failure first, at most mostShared.
 func SharedSites(t *trace.Trace) []trace.Site {

@@ -8,7 +8,7 @@ var doubleClose = &Pattern{
 	Shows:  "Go: the execution ends so, and the ordering shows none of the above",
 	misuse: true,
 	find: func(x *Execution) *Match {
-		if x.dies("close of closed channel") {
+		if x.dies(closeOfClosed) {
 			return &Match{Bare: true}
 		}
 		return nil

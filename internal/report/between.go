@@ -88,22 +88,38 @@ func (x *explaining) interrupts(i *interruption, named bool) string {
 	if named {
 		describe = withoutIt
 	}
-	b := describe(x.Event(i.b))
-	if i.also >= 0 && x.brief && !named {
-		x.last = ""
+	if i.also >= 0 && x.brief {
+		return x.interruptsBriefly(i)
 	}
+	b := describe(x.Event(i.b))
 	a := describe(x.Event(i.a))
 	if x.brief && i.c >= 0 { // its object is left out
 		x.last = x.Object(i.c)
 	}
-	switch {
-	case i.also >= 0 && x.brief:
-		x.said[i.also] = true
-		b = fmt.Sprintf("what T%d does at %s and %s comes", x.Trace.Events[i.b].Thread, x.Place(i.b), x.Place(i.also))
-	case i.also >= 0:
+	if i.also >= 0 {
 		b += " and its " + x.own(describe(x.Event(i.also))) + " come"
-	default:
+	} else {
 		b += " comes"
 	}
 	return fmt.Sprintf("%s between %s and its %s", b, a, x.own(describe(x.behind(i))))
+}
+
+// interruptsBriefly is interrupts for two operations in between, without objects.
+func (x *explaining) interruptsBriefly(i *interruption) string {
+	brief := func(e int) string {
+		x.said[e] = true
+		e = begun(x.Trace, e)
+		ev := &x.Trace.Events[e]
+		if tookDefault(ev) {
+			return "default" + x.at(x.Place(e), "", 0)
+		}
+		return verb(ev) + x.at(x.Place(e), "", 0)
+	}
+	c := ""
+	if i.c >= 0 {
+		c = brief(i.c)
+	} else {
+		c = x.own(x.behind(i))
+	}
+	return fmt.Sprintf("T%d's %s and %s come between T%d's %s and its %s", x.Trace.Events[i.b].Thread, brief(i.b), brief(i.also), x.Trace.Events[i.a].Thread, brief(i.a), c)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/pattern"
 	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/wording"
@@ -81,6 +82,7 @@ func Build(tr *trace.Trace, names Names, opt Options) *View {
 	b.roles = b.findRoles()
 	b.keepSpinning()
 	b.keepLifetime()
+	b.keepClosed()
 	b.foldRest()
 	b.findSwitches(func(int) bool { return b.long == 0 })
 
@@ -242,6 +244,13 @@ func (b *builder) keepLifetime() {
 		} else {
 			b.life[k] = -1
 		}
+	}
+}
+
+// keepClosed makes the view of a panic show which event closed the channel.
+func (b *builder) keepClosed() {
+	if closed, use := pattern.Closed(b.tr); closed >= 0 {
+		b.shared[closed], b.shared[use] = true, true
 	}
 }
 

@@ -27,10 +27,16 @@ func (x *explaining) steps(t *trace.Trace, events []int) []Step {
 	return out
 }
 
-// stepsToEnd returns the steps of events of the failing execution and, where it ends with the misuse of an object, of that use. If that is
+// stepsToEnd returns the steps of events of the failing execution, where it ends with the use of a closed channel of the close and that use, and where it
+// ends with the misuse of an object, of that use. If that is
 // in a block, the step tells which, as that of a free does.
 func (x *explaining) stepsToEnd(events []int) []Step {
 	events = slices.Clone(events)
+	if closed, use := pattern.Closed(x.Trace); closed >= 0 {
+		if events = append(events, closed); use > closed { // otherwise what is left of it is among the events
+			events = append(events, use)
+		}
+	}
 	use, alloc := x.misused()
 	if use < 0 {
 		return x.steps(x.Trace, events)

@@ -38,6 +38,7 @@ func (x *explaining) Event(i int) string {
 }
 
 func (x *explaining) eventIn(t *trace.Trace, i int) string {
+	i = begun(t, i)
 	ev := &t.Events[i]
 	object := x.object(t, i)
 	s := fmt.Sprintf("T%d's %s", ev.Thread, verb(ev))
@@ -54,6 +55,23 @@ func (x *explaining) eventIn(t *trace.Trace, i int) string {
 	}
 	how, own := x.names.ownPlace(t, i)
 	return s + x.at(x.place(ev), how, own)
+}
+
+// begun returns, for what a goroutine's operation on a channel accesses, the event by which the operation began, and the event itself for others.
+func begun(t *trace.Trace, e int) int {
+	ev := &t.Events[e]
+	if t.Header.Target != "go" || !ev.Op.IsAccess() {
+		return e
+	}
+	for i := e - 1; i >= 0; i-- {
+		if b := &t.Events[i]; b.Thread == ev.Thread && b.Flags&trace.FlagNoDecision == 0 {
+			if b.Site == ev.Site && ops.Of(b.Op).Of == ops.Channel {
+				return i
+			}
+			break
+		}
+	}
+	return e
 }
 
 // at says where something happened and, if own is not 0, how and where the program's own code brought that about.

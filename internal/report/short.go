@@ -130,6 +130,14 @@ func (x *explaining) line(m *pattern.Match, o *Order, section []int) string {
 			}
 		}
 	}
+	if closed, _ := pattern.Closed(x.Trace); closed >= 0 && !x.said[closed] && !m.Alone {
+		x.said[closed] = true
+		by := "closed"
+		if x.detail.values {
+			by = fmt.Sprintf("T%d closed the channel", x.Trace.Events[closed].Thread)
+		}
+		parts = append(parts, by+x.at(x.Place(closed), "", 0))
+	}
 	switch {
 	case o.Failed > 0: // which is not to be left out
 		parts = append(parts, fmt.Sprintf("%s it fails in %d of %d", cmp.Or(otherwise, "otherwise"), o.Failed, o.Executions))
