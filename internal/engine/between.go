@@ -134,9 +134,12 @@ func (x *explainer) behind(ctx context.Context, c *suspect) (*report.Order, erro
 			continue
 		}
 		for _, from := range slices.Compact([]int{c.Second, inside[0]}) {
-			r, err := x.held(ctx, from, h.until)
+			r, fails, err := x.held(ctx, from, h.until)
 			if err != nil {
 				return nil, err
+			}
+			if from == c.Second && from != inside[0] && fails {
+				h.Whole = inside[0] // what the thread did before decides, too
 			}
 			if r != nil && (r.Passed() || h.Second >= 0 && !h.Waiting && r.At(h.Second) >= 0 && !(r.At(from) >= 0 && r.At(from) < r.At(h.Second))) {
 				return &h.Order, nil
@@ -230,7 +233,7 @@ func (x *explainer) ahead(ctx context.Context, c *suspect) (*report.Order, error
 			continue
 		}
 		tries++
-		r, err := x.held(ctx, e, x.Base.Events[b].Site)
+		r, _, err := x.held(ctx, e, x.Base.Events[b].Site)
 		if err != nil {
 			return nil, err
 		}
@@ -304,15 +307,18 @@ func closes(a, b *trace.Event) bool {
 }
 
 // held executes the base with the thread of an event held before it until another thread has done until. It returns nil if that fails, or
-// is not known to pass.
-func (x *explainer) held(ctx context.Context, event int, until trace.Site) (*experiment.Result, error) {
+// is not known to pass; fails says that it fails as the base does.
+func (x *explainer) held(ctx context.Context, event int, until trace.Site) (passing *experiment.Result, fails bool, err error) {
 	events := x.Base.Events
 	rest := slices.DeleteFunc(slices.Clone(events[event:]), func(ev trace.Event) bool { return ev.Thread == events[event].Thread })
 	plan := x.Follow(experiment.Steps(slices.Concat(events[:event], rest)))
 	plan.Holds = []schedule.Hold{experiment.HoldBefore(x.Base, event, until)}
 	r, err := x.Run(ctx, plan)
-	if err != nil || r.Trace == nil || !r.Held() || r.Verdict != experiment.Passes {
-		return nil, err
+	if err != nil || r.Trace == nil || !r.Held() {
+		return nil, false, err
 	}
-	return r, nil
+	if r.Verdict != experiment.Passes {
+		return nil, r.Verdict == experiment.Same, nil
+	}
+	return r, false, nil
 }

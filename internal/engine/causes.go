@@ -108,6 +108,10 @@ func (x *explainer) confirm(ctx context.Context, c *suspect, near []*experiment.
 		seen[orderOf(r.Trace)] = true
 		turned := x.turnedBetween(v.Trace, r.Trace)
 		if r.Verdict == experiment.Same {
+			if x.again(r.Trace, c) {
+				c.Again++
+				return
+			}
 			if x.inOrder(r.Trace, c) {
 				return
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/pattern"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // interruption is an operation of a thread that comes between two of another one: first and second are the halves that Order.Between
@@ -68,6 +69,29 @@ func (x *explaining) behind(i *interruption) string {
 		return x.yetToCome(i.later)
 	}
 	return x.second(i.second)
+}
+
+// sameOperations reports whether the thread of what comes in between does both operations, too, one of which that is.
+func (x *explaining) sameOperations(i *interruption) bool {
+	own := x.Trace.Events[i.b].Thread
+	does := func(site trace.Site) bool {
+		of := func(ev trace.Event) bool { return ev.Thread == own && ev.Site == site }
+		return site != 0 && (slices.ContainsFunc(x.Trace.Events, of) || x.Passing != nil && slices.ContainsFunc(x.Passing.Events, of))
+	}
+	a, b, c := x.Trace.Events[i.a].Site, x.Trace.Events[i.b].Site, trace.Site(0)
+	switch {
+	case i.c >= 0:
+		c = x.Trace.Events[i.c].Site
+	case i.later >= 0:
+		c = x.Passing.Events[i.later].Site
+	case i.second.Waiting:
+		if w := x.Waiter(x.Trace.Events[i.second.Second].Thread); w != nil {
+			c = w.Site
+		}
+	case x.Passing != nil:
+		c = x.Passing.Events[i.second.InPassing].Site
+	}
+	return (b == a || b == c) && does(a) && does(c)
 }
 
 // sameSection reports whether a thread has not released a lock that it held at an event when another event of it happens.

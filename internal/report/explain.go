@@ -109,9 +109,17 @@ func (x *explaining) explainOrder(e *Explanation) {
 	switch {
 	case x.inside != nil:
 		x.add("%s %s.", fails, x.interrupts(x.inside, false))
-		turned = "With it before both, or after both, it does not fail"
+		it := "it"
 		if x.inside.also >= 0 {
-			turned = "With them before both, or after both, it does not fail"
+			it = "them"
+		}
+		after := "after both"
+		if whole := x.inside.second.Whole; whole > 0 {
+			after = fmt.Sprintf("all that T%d does from its %s on after both", x.Trace.Events[whole].Thread, x.own(x.Event(whole)))
+		}
+		turned = fmt.Sprintf("With %s before both, or %s, it does not fail", it, after)
+		if x.sameOperations(x.inside) { // with the roles of the two exchanged, it fails as well
+			turned = "With these operations of one thread before those of the other, it does not fail"
 		}
 	case m.Begun > 0:
 		x.add("%s %s comes after the beginning of %s, and before its end.", fails, x.Event(m.During), x.Event(m.Begun))
@@ -141,6 +149,8 @@ func (x *explaining) explainOrder(e *Explanation) {
 		x.add("%s", x.together(e))
 	case e.Interrupted != nil && m.Pattern.Name == pattern.InterruptedByHandler:
 		x.add("%s", interruptedBy(e.Interrupted))
+	case o.Again > 0:
+		x.add("%s, unless the threads exchange their roles or others do the same (%s; %d more fail so).", turned, shownBy(o), o.Again)
 	default:
 		x.add("%s (%s).", turned, shownBy(o))
 	}

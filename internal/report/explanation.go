@@ -103,6 +103,11 @@ type Order struct {
 	// same: 0 for an ordering of the critical order.
 	Executions int `json:"executions"`
 	Failed     int `json:"failed"`
+	// Again is how many more failed with them so in which the same two instructions came in the order all the same: the threads exchanged their roles, or
+	// others did the same.
+	Again int `json:"-"`
+	// Whole is the event from which on the thread of First has to do all after Second, where doing only First later fails; 0 if that suffices.
+	Whole int `json:"-"`
 	// Unconfirmed: the limits ended the work before it was tried in schedules near the failing one.
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
 	// Together: turning it makes the failure vanish only if the next of Explanation.Orders is turned, too.

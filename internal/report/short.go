@@ -108,6 +108,9 @@ func (x *explaining) line(m *pattern.Match, o *Order, section []int) string {
 		doubtful = "perhaps "
 	}
 	ordering, otherwise := x.ordering(m, o, section)
+	if o.Again > 0 { // there is no room to say when it does
+		otherwise = ""
+	}
 	parts := []string{doubtful + m.Pattern.Name + ordering}
 	if x.also != nil {
 		if x.brief {
