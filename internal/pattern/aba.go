@@ -57,7 +57,7 @@ func (x *Execution) aba(swap int) *Match {
 		case !isAccess(ev):
 		case ev.Object == s.Object:
 			v, ok := x.value(i)
-			differed = differed || ok && v != before
+			differed = differed || ok && v != before || ops.Does(ev.Op) == ops.Compare && ops.Changes(ev) // its value is what it found
 			if ev.Thread != s.Thread && ops.Changes(ev) {
 				changes = append(changes, i)
 			}

@@ -20,5 +20,25 @@ func TestABA(t *testing.T) {
 		T2 store held 0 <1
 		T1 cas held 0 <2
 		ends assertion
-`, LostUpdate)
+`, OrderViolation)
+}
+
+// TestTriedAgain: the state is taken and given back between a thread's look at it and its compare-and-swap, and so is what the thread has read in between.
+func TestTriedAgain(t *testing.T) {
+	paired(t, ABA, `
+		T1 load state 0
+		T1 read data 0
+		T2 cas state 0
+		T2 write data 1
+		T2 store state 0 <1
+		T1 cas state 0 <2
+		T1 write data 1
+		ends assertion
+`, "The compare-and-swap succeeds, as it finds the value 0 again, but the memory has changed twice since: by T2's atomic cas#2 and by T2's atomic store#4.", `
+		T1 load state 0
+		T2 store state 1 <1
+		T1 cas state 1 <2
+		T1 write data 1
+		ends assertion
+`, OrderViolation)
 }
