@@ -130,7 +130,7 @@ func (x *Execution) heldBehind(chain []*kept) *kept {
 	return nil
 }
 
-// behindIt says which lock that is, since when, and who waits for it.
+// behindIt names the lock, since when it is held, and the threads that wait for it.
 func (k *kept) behindIt(w Words) string {
 	held, others := w.Object(k.since), allWait(w, k.behind)
 	if len(k.behind) == 1 {

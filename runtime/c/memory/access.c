@@ -291,6 +291,8 @@ void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc) {
   if (size && !hd_access_exempts(pc)) access(p, size, write ? HD_OP_WRITE_RANGE : HD_OP_READ_RANGE, pc);
 }
 
+void hd_access_word(const void *p, uint32_t size, bool write, uint64_t pc) { access(p, size, write ? HD_OP_WRITE : HD_OP_READ, pc); }
+
 #define ACCESSES(size) \
   HD_COPIES HD_EXPORT void __tsan_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
   HD_EXPORT void __tsan_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \

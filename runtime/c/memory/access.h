@@ -21,4 +21,5 @@ extern struct hd_exempt hd_callbacks;
 extern void (*hd_callback)(void), (*hd_callback_return)(void);
 extern bool hd_callback_returns;
 void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc);
+void hd_access_word(const void *p, uint32_t size, bool write, uint64_t pc); // of 1, 2, 4 or 8 bytes
 #endif
