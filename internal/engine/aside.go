@@ -55,6 +55,9 @@ func (a *aside) resolve(key string, e *trace.Ending) {
 // simplifyShare is the part of the remaining time that simplifying one of several findings may take.
 const simplifyShare = 4
 
+// causeShare is the part of the remaining time that simplifying leaves to the search for the cause.
+const causeShare = 3
+
 // setsAside reports whether some findings do not end the search.
 func (o *Options) setsAside() bool { return o.All || len(o.Ignore) > 0 || o.Suppressed != nil }
 
@@ -177,12 +180,19 @@ func (s *search) collect() {
 	r.Finding, r.Simplified = nil, nil
 }
 
-// share bounds the time for simplifying one of several findings.
+// share bounds the time for simplifying: of one of several findings, so that the others have some, and of any, so that its cause can be looked for.
 func (s *search) share(opts *SimplifyOptions) {
-	if !s.opts.All || s.opts.Time <= 0 {
+	if s.opts.Time <= 0 {
 		return
 	}
-	share := max((s.opts.Time-time.Since(s.began))/simplifyShare, time.Second)
+	left := max(s.opts.Time-time.Since(s.began), time.Millisecond)
+	share := left
+	switch {
+	case s.opts.All:
+		share = max(left/simplifyShare, time.Second)
+	case s.opts.Why != nil:
+		share = left - left/causeShare
+	}
 	if opts.Time <= 0 || opts.Time > share {
 		opts.Time = share
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/testing/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -271,5 +273,29 @@ func TestIgnoreRunsWholePlans(t *testing.T) {
 	}
 	if repeated == 0 {
 		t.Error("no plan of several executions had a failure before its last one")
+	}
+}
+
+// TestShare: simplifying leaves some of a search's time to the search for the cause, and of one of several findings to the others.
+func TestShare(t *testing.T) {
+	const all = 12 * time.Hour
+	for name, c := range map[string]struct {
+		opts  Options
+		given time.Duration
+		most  time.Duration
+	}{
+		"cause":         {Options{Time: all, Why: &report.Running{}}, 0, 8 * time.Hour},
+		"less is given": {Options{Time: all, Why: &report.Running{}}, time.Hour, time.Hour},
+		"no cause":      {Options{Time: all}, 0, all},
+		"several":       {Options{Time: all, All: true, Why: &report.Running{}}, 0, 3 * time.Hour},
+		"no limit":      {Options{Why: &report.Running{}}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &search{opts: &c.opts, began: time.Now()}
+			opts := SimplifyOptions{Time: c.given}
+			if s.share(&opts); opts.Time > c.most || opts.Time < c.most-time.Hour {
+				t.Errorf("%v, want %v", opts.Time, c.most)
+			}
+		})
 	}
 }

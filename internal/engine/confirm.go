@@ -95,6 +95,9 @@ func (s *search) explain(ctx context.Context) {
 // stands without.
 func causeSoon(ctx context.Context, t target.Target, tr *trace.Trace, opts ExplainOptions) (*report.Explanation, *Cause) {
 	opts.Time = whyTime
+	if end, ok := ctx.Deadline(); ok { // what it knows by then is told, if it ends itself
+		opts.Time = min(opts.Time, max(time.Until(end)*9/10, time.Millisecond))
+	}
 	cause, err := FindCause(ctx, t, tr, opts)
 	switch {
 	case ctx.Err() != nil:
