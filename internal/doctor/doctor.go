@@ -143,7 +143,7 @@ func Program(words []string) (c Check, found *toolchain.Program) {
 	}
 	if n := uncontrolled.AtomicsIn(path); n > 0 {
 		return Check{name, Poor, fmt.Sprintf("%s has access hooks, but not at %s", path, wording.Count(n, "atomic instruction")),
-			"heddle does not see what these do, and reports races of what they order: build the files with inline assembly, and static libraries, with heddle cc and without -flto."}, &program
+			"heddle does not see what these do, and reports races of what they order: build the files with inline assembly, and static libraries, with heddle cc."}, &program
 	}
 	return Check{Name: name, Grade: Good, Detail: path + " has access hooks"}, &program
 }

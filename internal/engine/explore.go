@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/heddle-dev/heddle/internal/strategy"
@@ -374,17 +375,20 @@ func (s *search) coverage() *strategy.Coverage {
 	return &c
 }
 
-// unhooked says which atomic instructions heddle does not see; "" if it knows of none.
+// unhooked says which code without hooks may synchronise threads; "" if heddle knows of none.
 func (s *search) unhooked() string {
 	scanner, ok := target.As[target.CodeScanner](s.target)
 	if !ok || !s.report.Instrumented {
 		return ""
 	}
-	n, first := scanner.Unhooked()
-	if n == 0 {
-		return ""
+	n, first, files := scanner.Unhooked()
+	switch {
+	case n > 0:
+		return fmt.Sprintf("%s of inline assembly or of other code without hooks (first: %s)", wording.Count(n, "atomic instruction"), s.where(first))
+	case len(files) > 0:
+		return "code in assembly language without hooks (" + strings.Join(files, ", ") + ")"
 	}
-	return fmt.Sprintf("%s of inline assembly or of other code without hooks (first: %s)", wording.Count(n, "atomic instruction"), s.where(first))
+	return ""
 }
 
 // departed says where an execution left its schedule.

@@ -173,7 +173,7 @@ type CodeScanner interface {
 	// Uncontrolled says in phrases what the modules loaded so far contain that heddle does not control, and that may
 	// differ between executions of one schedule or depend on an order that is not enumerated.
 	Uncontrolled() []string
-	// Unhooked returns the number of atomic instructions in modules with access hooks before which no hook is called, and the first.
-	// What they order, heddle does not know.
-	Unhooked() (n int, first trace.Site)
+	// Unhooked returns the number of atomic instructions in modules with access hooks before which no hook is called, the first of
+	// them, and the source files in assembly language that access memory. What such code orders, heddle does not know.
+	Unhooked() (n int, first trace.Site, files []string)
 }

@@ -54,7 +54,8 @@ func TestWrapInlineAssembly(t *testing.T) {
 		{GCC, []string{"-c", "x.s"}, true, false},
 		{GCC, []string{"-fno-sanitize=thread", "-c", "x.c"}, false, false},
 		{Clang, []string{"-c", "x.c"}, true, true},
-		{Clang, []string{"-c", "x.c", "y.S"}, true, false},
+		{Clang, []string{"-c", "x.c", "y.S"}, true, true},
+		{Clang, []string{"-c", "y.S"}, true, false},
 		{Clang, []string{"-x", "assembler-with-cpp", "-c", "x.c"}, true, false},
 		{Clang, []string{"-masm=intel", "-c", "x.c"}, true, false},
 		{Clang, []string{"-masm=intel", "-masm=att", "-c", "x.c"}, true, true},
@@ -65,6 +66,33 @@ func TestWrapInlineAssembly(t *testing.T) {
 		}
 		if own, gnu := slices.Contains(argv, "-B/cache/as/"), slices.Contains(argv, "-no-integrated-as"); own != test.own || gnu != test.gnu {
 			t.Errorf("%q: %q", test.args, argv)
+		}
+	}
+}
+
+// With clang's link-time optimisation, or its own assembler, inline assembly has no hooks: the options have no effect. Where they are
+// needed, they stay.
+func TestWrapLTO(t *testing.T) {
+	for _, test := range []struct {
+		family     Family
+		args, gone []string
+	}{
+		{Clang, []string{"-O2", "-flto=thin", "-fwhole-program-vtables", "-c", "x.cc"}, []string{"-flto=thin", "-fwhole-program-vtables"}},
+		{Clang, []string{"-flto", "-fintegrated-as", "x.c"}, []string{"-flto", "-fintegrated-as"}},
+		{Clang, []string{"-flto", "x.o"}, nil}, // an object file of others may be bitcode
+		{Clang, []string{"-flto", "-emit-llvm", "-c", "x.c"}, nil},
+		{Clang, []string{"-flto", "-fsanitize=cfi-icall", "-fvisibility=hidden", "-c", "x.c"}, nil},
+		{Clang, []string{"-flto", "-fno-sanitize=thread", "-c", "x.c"}, nil},
+		{GCC, []string{"-flto", "-c", "x.c"}, nil}, // it runs the assembler
+	} {
+		argv, err := Wrap(Compiler{Command: []string{"cc"}, Family: test.family, Major: 14, Assembler: "/cache/as"}, test.args, func() (Runtime, error) { return Runtime{Dir: "/rt", Library: "/rt/l.so"}, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, arg := range test.args {
+			if kept := slices.Contains(argv, arg); kept == slices.Contains(test.gone, arg) {
+				t.Errorf("%q: %q", test.args, argv)
+			}
 		}
 	}
 }

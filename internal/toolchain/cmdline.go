@@ -19,7 +19,8 @@ type cmdline struct {
 	sanitizers map[string]string
 	shareable  bool // -fPIC or -fpic: the code may be for a shared object
 	noThread   bool // -fno-sanitize=thread or all: access hooks are not wanted
-	assembly   bool // a source is in assembly language
+	compiles   bool // a source is in another language than assembly
+	emitsLLVM  bool // -emit-llvm
 	intel      bool // -masm=intel
 }
 
@@ -71,12 +72,13 @@ func parse(args []string) cmdline {
 	}
 	file := func(name string) {
 		ext := filepath.Ext(name)
-		c.assembly = c.assembly || strings.HasPrefix(language, "assembler") || language == "" && assemblySuffix[ext]
+		assembly := strings.HasPrefix(language, "assembler") || language == "" && assemblySuffix[ext]
 		switch {
 		case strings.HasSuffix(language, "-header"), language == "" && headerSuffix[ext]:
 			c.headers++
 		case language != "" && language != "assembler", language == "" && (name == "-" || sourceSuffix[ext]):
 			c.sources++
+			c.compiles = c.compiles || !assembly
 		default:
 			c.objects++
 		}
@@ -134,6 +136,8 @@ func (c *cmdline) option(arg, value string, language *string) {
 		c.shareable = true
 	case arg == "-fno-pic", arg == "-fno-PIC", arg == "-fPIE", arg == "-fpie", arg == "-fno-pie", arg == "-fno-PIE":
 		c.shareable = false
+	case arg == "-emit-llvm":
+		c.emitsLLVM = true
 	case name == "-masm":
 		c.intel = joined == "intel"
 	case arg == "-m64":

@@ -57,8 +57,8 @@ var conflicting = []string{"address", "kernel-address", "hwaddress", "kernel-hwa
 // heddle's runtime. The result includes the compiler itself. runtime is called if something is
 // linked. Command lines that cannot work with heddle return a *Refusal.
 //
-// The user's arguments stay unchanged and in order, so that one command can still compile and link
-// many files, and -MD, -save-temps, -o and all others keep their meaning. gcc also gets
+// The user's arguments stay unchanged and in order, but for a few that hinder the hooks, so that one command can still compile and
+// link many files, and -MD, -save-temps, -o and all others keep their meaning. gcc also gets
 // -fsanitize=thread when it links, because link-time optimization adds the calls then; it finds the
 // runtime under the name of ThreadSanitizer's library. clang gets an option not to link a sanitizer's
 // library.
@@ -76,11 +76,13 @@ func Wrap(c Compiler, args []string, runtime func() (Runtime, error)) ([]string,
 	shared := c.Family == Clang && line.otherSanitizer()
 
 	argv := slices.Clone(c.Command)
+	gnu := false // clang uses the assembler that adds hooks
 	if c.Assembler != "" && !line.noThread {
 		argv = append(argv, "-B"+c.Assembler+"/")
 		// clang's own assembler is a part of it. What only this one understands stays with it.
-		if c.Family == Clang && line.sources > 0 && !line.assembly && !line.intel {
+		if c.Family == Clang && line.compiles && !line.intel {
 			argv = append(argv, "-no-integrated-as")
+			gnu = true
 		}
 	}
 	if line.sources+line.headers > 0 {
@@ -117,7 +119,11 @@ func Wrap(c Compiler, args []string, runtime func() (Runtime, error)) ([]string,
 			argv = append(argv, "-Xlinker", a)
 		}
 	}
-	if user := withoutThread(expanded, shared); !slices.Equal(user, expanded) {
+	user := withoutThread(expanded, shared)
+	if gnu && !line.keepsBitcode() {
+		user = withoutLTO(user)
+	}
+	if !slices.Equal(user, expanded) {
 		return append(argv, user...), nil
 	}
 	return append(argv, args...), nil

@@ -20,6 +20,7 @@ type scan struct {
 
 	unhooked int
 	first    trace.Site
+	assembly []string
 }
 
 // Uncontrolled implements target.CodeScanner.
@@ -29,9 +30,9 @@ func (t *Target) Uncontrolled() []string {
 }
 
 // Unhooked implements target.CodeScanner.
-func (t *Target) Unhooked() (n int, first trace.Site) {
+func (t *Target) Unhooked() (n int, first trace.Site, files []string) {
 	t.scanModules()
-	return t.scan.unhooked, t.scan.first
+	return t.scan.unhooked, t.scan.first, slices.Clone(t.scan.assembly)
 }
 
 func (t *Target) scanModules() {
@@ -73,6 +74,7 @@ func (s *scan) in(number int, m trace.Module) (found []string) {
 			s.first = trace.MakeSite(number, at[0]+1) // sites are return addresses
 		}
 		s.unhooked += len(at)
+		s.assembly = append(s.assembly, uncontrolled.Assembly(f)...)
 	}
 	// Of a library without access hooks, heddle does not see the accesses either.
 	hooks := m.Program || slices.ContainsFunc(dynamic, func(s elf.Symbol) bool { return s.Name == "__tsan_init" })
