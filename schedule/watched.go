@@ -42,7 +42,8 @@ type Race struct {
 	// Stack is the call stack of the later access, an index into the trace's Stacks; 0 if unknown.
 	Stack uint32
 	// Handler means that this is not a race: a signal handler performed one access, and what it
-	// interrupted in the same thread, or could have interrupted, the other.
+	// interrupted in the same thread, or could have interrupted, the other; or inline assembly performed one, and a volatile
+	// access the other (race.Detector).
 	Handler bool
 }
 

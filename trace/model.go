@@ -185,6 +185,11 @@ const (
 	FlagPointer Flags = abi.EvPointer
 	// FlagHooks: an allocation, a free or a range of bytes, in a call by code with access hooks; see Event.Hooked
 	FlagHooks Flags = abi.EvHooks
+	// FlagVolatile marks a volatile access of a program with inline assembly that has hooks: if it is atomic, one of memory that the
+	// assembly had accessed before.
+	FlagVolatile Flags = abi.EvVolatile
+	// FlagAssembly marks an instruction of inline assembly.
+	FlagAssembly Flags = abi.EvAssembly
 	// FlagValue marks a plain access of a Go program whose Value and Size are known. Others have
 	// neither: Size is 1 unless a range was accessed.
 	FlagValue Flags = abi.EvValue

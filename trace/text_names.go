@@ -188,9 +188,10 @@ var flagNames = []struct {
 }{
 	{FlagForced, "forced"}, {FlagTimeout, "timeout"}, {FlagNoDecision, "nochoice"}, {FlagAtomic, "atomic"},
 	{FlagLibrary, "library"}, {FlagOffered, "offered"}, {FlagPointer, "pointer"}, {FlagValue, "value"}, {FlagHooks, "hooks"},
+	{FlagVolatile, "volatile"}, {FlagAssembly, "assembly"},
 }
 
-const knownFlags = FlagForced | FlagTimeout | FlagNoDecision | FlagAtomic | FlagOrder | FlagLibrary | FlagOffered | FlagPointer | FlagValue | FlagHooks
+const knownFlags = FlagForced | FlagTimeout | FlagNoDecision | FlagAtomic | FlagOrder | FlagLibrary | FlagOffered | FlagPointer | FlagValue | FlagHooks | FlagVolatile | FlagAssembly
 
 // orderNames are the compiler's memory orders; the first, relaxed, is not printed.
 var orderNames = [8]string{"", "consume", "acquire", "release", "acq_rel", "seq_cst", "order6", "order7"}

@@ -259,6 +259,8 @@ const (
 	EvLibrary    = 128
 	EvOffered    = 256
 	EvHooks      = 512
+	EvVolatile   = 1024
+	EvAssembly   = 2048
 	EvPointer    = 16384
 	EvValue      = 8192
 )
@@ -687,7 +689,8 @@ const (
 
 // enum hd_race_flags
 const (
-	RaceHandler = 1
+	RaceHandler  = 1
+	RaceAssembly = 2
 )
 
 // Block is struct hd_block, 40 bytes.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/observe"
@@ -111,7 +112,8 @@ func (w *localWork) outcome(p schedule.Plan, o schedule.Outcome) bool {
 		w.result.Seen = &w.seen
 	case p.Watcher != nil && o.Trace != nil:
 		w.seen = w.observer.Seen()
-		w.seen.Handlers = race.Handlers(o.Trace)
+		w.seen.Handlers = append(race.Handlers(o.Trace), w.seen.Handlers...)
+		slices.Sort(w.seen.Handlers)
 		w.result.Seen = &w.seen
 	}
 	if w.result.Last && len(w.taken) > 0 {

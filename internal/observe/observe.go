@@ -19,7 +19,7 @@ type Observation struct {
 	// Races, ordered by Pair. Indices of an Observer's count all events that it was shown.
 	Races []race.Race
 	// Handlers are the memory instructions, in ascending order, between which the delivery of a
-	// signal may matter; they are not races (race.Handlers). An Observer leaves them to its
+	// signal may matter, and those of race.Detector.Beside; they are not races (race.Handlers). An Observer leaves the former to its
 	// caller, which has the trace.
 	Handlers []trace.Site
 	// Incomplete says why races may be missing; empty if the whole execution was examined.
@@ -96,7 +96,7 @@ func (o *Observer) Seen() Observation {
 	if o.races == nil {
 		return s
 	}
-	s.Races = o.races.Races()
+	s.Races, s.Handlers = o.races.Races(), o.races.Beside()
 	s.Accesses = make(map[trace.Site]int, len(o.counts))
 	for site, n := range o.counts {
 		s.Accesses[site] = *n

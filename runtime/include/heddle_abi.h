@@ -290,6 +290,8 @@ enum hd_event_flags {
   HD_EV_OFFERED   = 1u << 8, // the thread of the previous event was enabled and stood before a YIELD with LIBRARY: the switch is not a preemption
   HD_EV_HOOKS     = 1u << 9, // MALLOC, FREE, READ_RANGE, WRITE_RANGE: called by code with access hooks, whose order heddle sees. A MALLOC with
                              // it counts as a write of the block, which races with accesses other than such calls without it
+  HD_EV_VOLATILE  = 1u << 10, // a volatile access of a program with inline assembly that has hooks
+  HD_EV_ASSEMBLY  = 1u << 11, // an instruction of inline assembly. It does not race with a volatile access
   HD_EV_POINTER   = 1u << 14, // value is the name of a place in memory (HD_REGION_SHIFT), in place of its address; the controller sets it for C programs
   HD_EV_VALUE     = 1u << 13, // Go: the value of a plain access is known, and size is that of the accessed variable
 };
@@ -613,6 +615,7 @@ struct hd_race {
 enum hd_race_flags {
   HD_RACE_HANDLER = 1u << 0, // not a data race: a signal handler made one access, and the code that it interrupted
                              // or could have interrupted in the same thread made the other
+  HD_RACE_ASSEMBLY = 1u << 1, // not a data race: inline assembly made one access, and a volatile access of C the other
 };
 
 // The allocation of a heap block. With WATCH but not ACCESSES, the runtime sends no MALLOC and FREE

@@ -37,6 +37,9 @@ func memoryOrder(ev *trace.Event) (acquire, release bool) {
 // it reads the current value.
 func (e *Engine) atomic(t *thread, ev *trace.Event) {
 	acquire, release := memoryOrder(ev)
+	if acquire && ev.Flags&(trace.FlagAssembly|trace.FlagVolatile) != 0 {
+		e.volatiles.read(ev, t.take)
+	}
 	switch ops.Does(ev.Op) {
 	case ops.Fence:
 		if acquire {
@@ -77,6 +80,12 @@ func (e *Engine) atomic(t *thread, ev *trace.Event) {
 			e.atomics.write(ev, (*released).forget)
 		}
 	}
+}
+
+// volatileStore handles a volatile store that is a plain write: inline assembly that accesses the memory later acquires it.
+func (e *Engine) volatileStore(t *thread, ev *trace.Event) {
+	by := e.publishing(t)
+	e.volatiles.write(ev, func(at *released) { at.replace(&t.clock, by) })
 }
 
 // goSync handles the events of Go's race detector.

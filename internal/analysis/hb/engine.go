@@ -57,11 +57,13 @@ type Engine struct {
 	objects []*object                  // by number
 	told    map[trace.Object]*released // released by signals, by cancellations, and to descriptors
 	atomics locations
-	alive   int     // threads that have not ended
-	sigfds  bool    // signals may end a poll without a handler
-	lax     bool    // ForAccesses
-	must    bool    // Necessary
-	over    *thread // discard its clock after the latest event
+	// volatiles are what volatile stores that are plain writes released.
+	volatiles locations
+	alive     int     // threads that have not ended
+	sigfds    bool    // signals may end a poll without a handler
+	lax       bool    // ForAccesses
+	must      bool    // Necessary
+	over      *thread // discard its clock after the latest event
 }
 
 // thread is the state of one thread.
@@ -119,7 +121,7 @@ func access(op trace.Op) bool {
 func New() *Engine {
 	return &Engine{
 		told:    map[trace.Object]*released{},
-		atomics: locations{},
+		atomics: locations{}, volatiles: locations{},
 	}
 }
 
@@ -316,6 +318,9 @@ func (e *Engine) Event(ev *trace.Event) {
 	switch does {
 	case ops.Read, ops.Write, ops.Free, ops.Allocate:
 		// By far the most frequent case.
+		if ev.Flags&trace.FlagVolatile != 0 && does == ops.Write {
+			e.volatileStore(t, ev)
+		}
 	case ops.Create:
 		if id, ok := ev.Child(); ok {
 			child := e.thread(id)

@@ -1,6 +1,7 @@
 package race
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/analysis/hb"
@@ -15,31 +16,68 @@ const (
 	none kind = iota
 	plainRead
 	plainWrite
+	volatileRead // volatile is plain, but for assembly
+	volatileWrite
 	atomicRead
 	atomicWrite
+	// Of inline assembly, and of volatile accesses to what it had accessed before: those are the plain loads and stores beside it, as
+	// C has no others.
+	assemblyRead
+	assemblyWrite
 	lifetime   // of an operation that begins or ends the lifetime of an object; a use is an atomicRead
 	allocation // of a block, whose later accesses it races with; it is not checked against earlier ones
 )
 
 // conflicts[k] are the kinds that an access of kind k races with, as bits.
-var conflicts = [...]uint8{
-	plainRead:   writes | 1<<atomicWrite,
-	plainWrite:  reads | writes | 1<<atomicWrite,
-	atomicRead:  writes,
-	atomicWrite: 1<<plainRead | writes,
-	lifetime:    reads | writes | 1<<atomicWrite,
-	allocation:  reads | writes | 1<<atomicWrite,
+var conflicts = [...]uint16{
+	plainRead:     writes | atomicWrites,
+	plainWrite:    reads | writes | atomicWrites,
+	volatileRead:  writes | 1<<atomicWrite,
+	volatileWrite: plainReads | 1<<atomicRead | writes | 1<<atomicWrite,
+	atomicRead:    writes,
+	atomicWrite:   plainReads | writes,
+	assemblyRead:  writes &^ volatiles,
+	assemblyWrite: (plainReads | writes) &^ volatiles,
+	lifetime:      reads | writes | atomicWrites,
+	allocation:    reads | writes | atomicWrites,
 }
 
 const (
-	reads  = 1<<plainRead | 1<<atomicRead
-	writes = 1<<plainWrite | 1<<lifetime | 1<<allocation
+	volatiles    = 1<<volatileRead | 1<<volatileWrite
+	plainReads   = 1<<plainRead | 1<<volatileRead
+	reads        = plainReads | 1<<atomicRead | 1<<assemblyRead
+	atomicWrites = 1<<atomicWrite | 1<<assemblyWrite
+	writes       = 1<<plainWrite | 1<<volatileWrite | 1<<lifetime | 1<<allocation
 )
+
+// beside adds what an event's flags say of its kind of access.
+func (k kind) beside(f trace.Flags) kind {
+	switch {
+	case k == plainRead && f&trace.FlagVolatile != 0:
+		return volatileRead
+	case k == plainWrite && f&trace.FlagVolatile != 0:
+		return volatileWrite
+	case k == atomicRead && f&(trace.FlagVolatile|trace.FlagAssembly) != 0:
+		return assemblyRead
+	case k == atomicWrite && f&(trace.FlagVolatile|trace.FlagAssembly) != 0:
+		return assemblyWrite
+	}
+	return k
+}
+
+// meetsAssembly reports whether two accesses do not race only because inline assembly made one, and a volatile access the other. It
+// may still matter which comes first.
+func (k kind) meetsAssembly(o kind) bool {
+	return k == assemblyWrite && volatiles>>o&1 != 0 || k == assemblyRead && o == volatileWrite ||
+		o == assemblyWrite && volatiles>>k&1 != 0 || o == assemblyRead && k == volatileWrite
+}
 
 func (k kind) conflictsWith(o kind) bool { return conflicts[k]>>o&1 != 0 }
 
 // covers reports whether every kind that races with o also races with k.
-func (k kind) covers(o kind) bool { return conflicts[o]&^conflicts[k] == 0 }
+func (k kind) covers(o kind) bool {
+	return conflicts[o]&^conflicts[k] == 0 && (k == o || o < volatileRead || o > assemblyWrite || o == atomicRead || o == atomicWrite)
+}
 
 func kindOf(e *trace.Event) kind {
 	switch e.Op.Class() {
@@ -80,6 +118,8 @@ type Detector struct {
 	found map[[2]uint32]struct{}
 	seen  []Race
 
+	beside map[trace.Site]struct{} // see Beside
+
 	closed map[trace.Object]bool // descriptors closed and not seen open since
 
 	known   *hb.Clock // what all live threads know, as of event knownAt
@@ -113,7 +153,7 @@ func (d *Detector) Event(e *trace.Event) {
 	if d.full != 0 {
 		return
 	}
-	k := kindOf(e)
+	k := kindOf(e).beside(e.Flags)
 	if k == none {
 		if e.Allocates() {
 			d.allocated(e, index)
@@ -219,6 +259,10 @@ func (d *Detector) Races() []Race {
 	return slices.Clone(d.seen)
 }
 
+// Beside returns the instructions, in ascending order, of inline assembly and of volatile accesses that were plain, by two threads to
+// the same memory. They do not race, but the order of two of them may matter.
+func (d *Detector) Beside() []trace.Site { return slices.Sorted(maps.Keys(d.beside)) }
+
 func (d *Detector) number(a Access) uint32 {
 	c := &d.cache[(uint64(a.Site)*0x9e3779b97f4a7c15>>50^uint64(a.Op))%uint64(len(d.cache))]
 	if c.id != 0 && c.name == a {
@@ -260,6 +304,14 @@ func (d *Detector) report(old, now *record, lo, hi uint64) {
 
 // races reports whether o, an earlier access to bytes of r, the current one, races with it.
 func (d *Detector) races(o, r *record) bool {
+	if o.kind.meetsAssembly(r.kind) && o.thread != r.thread { // even if the later one has acquired what the earlier one released
+		for _, a := range []uint32{o.access, r.access} {
+			if d.beside == nil {
+				d.beside = map[trace.Site]struct{}{}
+			}
+			d.beside[d.names[a].Site] = struct{}{}
+		}
+	}
 	return r.kind != allocation && o.kind.conflictsWith(r.kind) && !d.clock.Covers(o.at) && !(o.kind == allocation && d.unhooked)
 }
 

@@ -80,7 +80,7 @@ func (w *watching) watched(prog Program, rec *recording, r *abi.Result) *schedul
 		a := &w.races[i]
 		race := schedule.Race{
 			Object: prog.Object(a.Object, stacks, trace.ThreadID(a.Thread[1])), Size: a.Size,
-			Order: int(min(a.Order, math.MaxInt64)), Handler: a.Flags&abi.RaceHandler != 0,
+			Order: int(min(a.Order, math.MaxInt64)), Handler: a.Flags != 0,
 		}
 		for k := range race.Sites {
 			race.Sites[k], race.Ops[k], race.Threads[k] = prog.Site(a.Pc[k]), trace.Op(a.Op[k]), trace.ThreadID(a.Thread[k])

@@ -1,6 +1,7 @@
 // event.c: recording. Events are collected and sent in blocks. Each call stack is sent once;
 // events refer to it by number.
 #include "core/event.h"
+#include "core/beside_assembly.h"
 #include "core/injection.h"
 #include "core/fiber.h"
 #include "core/modules.h"
@@ -94,7 +95,7 @@ void hd_event_slot(const struct hd_thread *t) {
 
 // Of a struct's copy gcc calls the hook of the write, then that of the read, and then copies.
 bool hd_event_copies(const struct hd_thread *t, uint64_t size, uint16_t op) {
-  return unsettled && !copying && unsettled->thread == t->number && unsettled->size == size &&
+  return unsettled && unsettled->op != HD_OP_ATOMIC_STORE && !copying && unsettled->thread == t->number && unsettled->size == size &&
          op == (unsettled->op == HD_OP_WRITE ? HD_OP_READ : HD_OP_READ_RANGE);
 }
 
@@ -107,7 +108,8 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   hd_event_passes(t, t->pend.size, t->pend.op);
   if (HD_UNLIKELY(hd_loading)) hd_late_look(); // so that a constructor's calls have names
   uint32_t ext = hd.nwords > 1 ? (hd.nwords - 1 + 7) / 8 : 0; // further words of enabled, in units of events
-  bool write = (t->pend.op == HD_OP_WRITE || t->pend.op == HD_OP_WRITE_RANGE) && t->pend.size && (hd.values || t->pend.size <= 8);
+  uint16_t kind = hd_instruction_kind(t->pend.pc);
+  bool write = (t->pend.op == HD_OP_WRITE || t->pend.op == HD_OP_WRITE_RANGE || (t->pend.op == HD_OP_ATOMIC_STORE && kind == HD_EV_VOLATILE)) && t->pend.size && (hd.values || t->pend.size <= 8);
   if (n + (write ? 2 : 1) * (1 + ext) > BLOCK) hd_event_flush(); // a write stays for the event after it, which may be the copy's read
   uint32_t stack = hd_stack_number(t, t->pend.op, t->pend.pc);
   if (hd.plan.flags & HD_PLAN_STACKS && t->pend.obj && !hd_heap_owns(t->pend.obj)) hd_local(t, t->pend.pc, t->pend.obj, nevents);
@@ -121,7 +123,7 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   e->value = value;
   e->aux = e->op == HD_OP_COND_WAIT || e->op == HD_OP_COND_WAKE || e->op == HD_OP_COND_TIMEOUT ? hd_name(t->pend.aux) : t->pend.aux;
   e->enabled = hd.decision.w[0];
-  e->flags = (uint16_t)(flags | t->pend.flags);
+  e->flags = (uint16_t)(flags | t->pend.flags | kind);
   e->result = result;
   e->stack = stack;
   e->mask = ext;

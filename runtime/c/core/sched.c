@@ -3,6 +3,7 @@
 // it. The set of enabled threads is therefore exact at every scheduling decision, and an
 // operation and its event are one atomic step to all other threads.
 #include <errno.h>
+#include "core/beside_assembly.h"
 #include "core/cancellation.h"
 #include "core/event.h"
 #include "core/fiber.h"
@@ -210,6 +211,7 @@ void hd_update(uint64_t obj) { update(false, obj); }
 void hd_update_all(void) { update(true, 0); }
 
 void hd_memory_gone(uint64_t at, uint64_t bytes) {
+  hd_assembly_forget(at, bytes);
   for (uint32_t w = 0; w < hd.nwords; w++)
     for (uint64_t m = hd.needers.w[w]; m; m &= m - 1) {
       struct hd_thread *u = &hd_threads[w * 64 + (uint32_t)__builtin_ctzll(m)];

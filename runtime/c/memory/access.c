@@ -1,6 +1,7 @@
 // access.c: the calls that -fsanitize=thread makes gcc and clang insert before plain memory
 // accesses, and the shadow call stack. A program under heddle spends most of its time here.
 #include "core/alone.h"
+#include "core/beside_assembly.h"
 #include "core/cancellation.h"
 #include "core/computation.h"
 #include "core/event.h"
@@ -19,6 +20,7 @@
 #include "core/stacks.h"
 #include "memory/access.h"
 #include "memory/heap.h"
+#include "memory/order.h"
 #include "memory/shadow.h"
 
 enum { FILTER = 1 << 12 };
@@ -286,6 +288,18 @@ static inline __attribute__((always_inline)) void access_both(const void *p, uin
   }
 }
 
+// A volatile access in a program with inline assembly.
+HD_ON_SIDE_STACK(void, hd_access_volatile, (uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)) {
+  hd_instruction_is(pc, HD_EV_VOLATILE);
+  if (hd_active() && hd_volatile_atomic(addr, (uint32_t)size, op == HD_OP_WRITE, pc)) return;
+  access((const void *)addr, size, op, pc);
+  if (op == HD_OP_WRITE && hd_active() && hd.watcher) hd_order_volatile(hd.cur, addr, (uint32_t)size);
+}
+static inline __attribute__((always_inline)) void access_volatile(const void *p, uint64_t size, uint16_t op, uint64_t pc) {
+  if (HD_UNLIKELY(hd_beside_assembly)) hd_access_volatile((uint64_t)p, size, op, pc);
+  else access(p, size, op, pc);
+}
+
 // Hooks for memcpy and similar functions (memcpy.c) and for free (malloc.c).
 void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc) {
   if (size && !hd_access_exempts(pc)) access(p, size, write ? HD_OP_WRITE_RANGE : HD_OP_READ_RANGE, pc);
@@ -298,10 +312,10 @@ void hd_access_word(const void *p, uint32_t size, bool write, uint64_t pc) { acc
   HD_EXPORT void __tsan_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
   HD_COPIES HD_EXPORT void __tsan_unaligned_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
   HD_EXPORT void __tsan_unaligned_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
-  HD_COPIES HD_EXPORT void __tsan_volatile_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
-  HD_EXPORT void __tsan_volatile_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
-  HD_COPIES HD_EXPORT void __tsan_unaligned_volatile_read##size(void *p) { access(p, size, HD_OP_READ, HD_RA); } \
-  HD_EXPORT void __tsan_unaligned_volatile_write##size(void *p) { access(p, size, HD_OP_WRITE, HD_RA); } \
+  HD_COPIES HD_EXPORT void __tsan_volatile_read##size(void *p) { access_volatile(p, size, HD_OP_READ, HD_RA); } \
+  HD_EXPORT void __tsan_volatile_write##size(void *p) { access_volatile(p, size, HD_OP_WRITE, HD_RA); } \
+  HD_COPIES HD_EXPORT void __tsan_unaligned_volatile_read##size(void *p) { access_volatile(p, size, HD_OP_READ, HD_RA); } \
+  HD_EXPORT void __tsan_unaligned_volatile_write##size(void *p) { access_volatile(p, size, HD_OP_WRITE, HD_RA); } \
   HD_COPIES HD_EXPORT void __tsan_read##size##_pc(void *p, void *pc) { access(p, size, HD_OP_READ, (uint64_t)pc); } \
   HD_EXPORT void __tsan_write##size##_pc(void *p, void *pc) { access(p, size, HD_OP_WRITE, (uint64_t)pc); } \
   HD_EXPORT void __tsan_read_write##size(void *p) { access_both(p, size, HD_RA); } \

@@ -20,6 +20,8 @@ static inline bool hd_access_exempts(uint64_t pc) {
 extern struct hd_exempt hd_callbacks;
 extern void (*hd_callback)(void), (*hd_callback_return)(void);
 extern bool hd_callback_returns;
+// A volatile access that is an atomic (core/beside_assembly.h): performs its scheduling point and event. False: it is none.
+bool hd_volatile_atomic(uint64_t address, uint32_t size, bool store, uint64_t pc);
 void hd_access_range(const void *p, uint64_t size, bool write, uint64_t pc);
 void hd_access_word(const void *p, uint32_t size, bool write, uint64_t pc); // of 1, 2, 4 or 8 bytes
 #endif

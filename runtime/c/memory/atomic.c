@@ -3,6 +3,7 @@
 // analyses.
 #include "assembly_hooks.h"
 #include "core/alone.h"
+#include "core/beside_assembly.h"
 #include "core/modules.h"
 #include "core/program_memory.h"
 #include "core/progress.h"
@@ -10,6 +11,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "memory/access.h"
 #include "memory/heap.h"
 
 typedef unsigned __int128 u128;
@@ -279,6 +281,8 @@ void hd_assembly_before(uint64_t address, const struct hd_assembly_frame *f) {
   if (kind == HD_ASSEMBLY_LOAD ? hd_word_or(address & ~3ull, 0) != hd_word_or(address & ~3ull, 1) : !hd_writable(address)) return;
   uint16_t op = operations[kind >> 8];
   struct hd_thread *t = NULL;
+  hd_instruction_is(f->ret, HD_EV_ASSEMBLY);
+  if (active) hd_assembly_accesses(address, size);
   if (active) t = before(op, (const volatile void *)address, size, assembly_order(word), f->ret);
   uint64_t value = assembly_value(address, size);
   if (kind == HD_ASSEMBLY_LOAD) {
@@ -324,4 +328,23 @@ void hd_assembly_after(uint64_t unused, const struct hd_assembly_frame *f) {
     if (!ok) hd_observe(t, assembly.pc, old);
   }
   }
+}
+
+// ---- volatile accesses to what inline assembly has accessed
+//
+// The access follows the call: nothing else runs between the two but a handler of its fault.
+bool hd_volatile_atomic(uint64_t address, uint32_t size, bool store, uint64_t pc) {
+  if (!hd_assembly_accessed(address, size)) return false;
+  if (store ? !hd_writable(address) : hd_word_or(address & ~3ull, 0) != hd_word_or(address & ~3ull, 1)) return false;
+  struct hd_thread *t = before(store ? HD_OP_ATOMIC_STORE : HD_OP_ATOMIC_LOAD, (const volatile void *)address, size, store ? __ATOMIC_RELEASE : __ATOMIC_ACQUIRE, pc);
+  if (store) {
+    hd.wrote = HD_WROTE;
+    hd_progress(t);
+    hd_commit(t, 0, 0); // see hd_event: the event gets the value later
+  } else {
+    uint64_t value = assembly_value(address, size);
+    hd_commit(t, value, 0);
+    hd_observe(t, pc, value);
+  }
+  return true;
 }

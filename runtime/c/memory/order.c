@@ -7,6 +7,7 @@
 // The operation table states what an operation does and which results mean success
 // (operations.h is generated from it).
 #include <errno.h>
+#include "core/beside_assembly.h"
 #include "core/modules.h"
 #include "memory/operations.h"
 #include "memory/order.h"
@@ -210,6 +211,9 @@ static void forget(struct object *at) {
 }
 
 // ---- atomic locations (internal/analysis/hb/location.go)
+
+// What volatile stores released is kept apart, at addresses that memory does not have: only inline assembly acquires it.
+#define VOLATILE (1ull << 56)
 
 // The bytes of an atomic operation: of one granule, or of two. Without a size, those that the latest atomic at
 // the address had, or one.
@@ -492,6 +496,16 @@ static void tell(struct hd_order *o, const struct hd_meaning *m, const struct hd
   }
 }
 
+void hd_order_volatile(struct hd_thread *t, uint64_t address, uint32_t size) {
+  struct hd_order *o = hd_order_of(t);
+  if (!o) return;
+  struct bytes b = bytes_at(address + VOLATILE, size);
+  if (!b.granule[0]) return;
+  publish(o, NULL);
+  replace(&b, &o->clock);
+  t->serial = 0;
+}
+
 static void atomic(struct hd_order *o, const struct hd_meaning *m, const struct hd_pending *p, int32_t result) {
   uint32_t order = (p->flags & HD_EV_ORDER_MASK) >> 4;
   bool acquire = order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
@@ -507,6 +521,10 @@ static void atomic(struct hd_order *o, const struct hd_meaning *m, const struct 
   }
   struct bytes b = bytes_at(p->obj, p->size);
   if (!b.granule[0]) return;
+  if (HD_UNLIKELY(hd_beside_assembly) && acquire && hd_instruction_kind(p->pc)) {
+    struct bytes volatiles = bytes_at(p->obj + VOLATILE, p->size);
+    load(o, &volatiles, true);
+  }
   switch (m->does) {
   case HD_DOES_ATOMIC_READ:
     load(o, &b, acquire);

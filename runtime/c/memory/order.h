@@ -33,6 +33,9 @@ bool hd_order_access(struct hd_order *o);
 static inline uint64_t hd_order_epoch(const struct hd_order *o) { return hd_epoch(o->chain, hd_clock_time(&o->clock, o->chain)); } // its time is 0 without memory for its clock
 // Processes the thread's pending operation, which it has just performed.
 void hd_order_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flags);
+// Processes a volatile store that the thread has announced and that is not an event: it releases, for inline assembly that
+// accesses the memory later.
+void hd_order_volatile(struct hd_thread *t, uint64_t address, uint32_t size);
 // Orders what the thread has done and does after and before the visits of all threads (visits.h).
 void hd_order_visit(struct hd_thread *t);
 // Returns the minimum of the clocks of all running threads. Accesses that it covers cannot race with

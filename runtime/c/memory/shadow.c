@@ -1,6 +1,7 @@
 // shadow.c: see shadow.h. internal/analysis/race (shadow.go) follows the same rules.
 #define _GNU_SOURCE
 #include <sys/mman.h>
+#include "core/beside_assembly.h"
 #include "core/carrier.h"
 #include "core/event.h"
 #include "core/modules.h"
@@ -114,21 +115,42 @@ static uint32_t source_slots;
 
 // ---- sets
 enum kind {
-  PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, LIFETIME /* it begins or ends that of an object */, ALLOCATION,
+  PLAIN_READ, PLAIN_WRITE, VOLATILE_READ, VOLATILE_WRITE, ATOMIC_READ, ATOMIC_WRITE,
+  ASSEMBLY_READ, ASSEMBLY_WRITE, // also of volatile accesses that are atomics (core/beside_assembly.h)
+  LIFETIME /* it begins or ends that of an object */, ALLOCATION,
   CALL, // + enum hd_share: a call that is not a scheduling point
 };
 enum { LOOKS = 1 << (CALL + HD_LOOKS_AT), ADDS = 1 << (CALL + HD_ADDS), CHANGES = 1 << (CALL + HD_CHANGES) };
-enum { READS = 1 << PLAIN_READ | 1 << ATOMIC_READ, WRITES = 1 << PLAIN_WRITE | 1 << LIFETIME | 1 << ALLOCATION, ATOMIC_WRITES = 1 << ATOMIC_WRITE };
+enum {
+  PLAIN_WRITES = 1 << PLAIN_WRITE | 1 << VOLATILE_WRITE,
+  PLAIN_READS = 1 << PLAIN_READ | 1 << VOLATILE_READ,
+  READS = PLAIN_READS | 1 << ATOMIC_READ | 1 << ASSEMBLY_READ,
+  WRITES = PLAIN_WRITES | 1 << LIFETIME | 1 << ALLOCATION,
+  ATOMIC_WRITES = 1 << ATOMIC_WRITE | 1 << ASSEMBLY_WRITE,
+  VOLATILES = 1 << VOLATILE_READ | 1 << VOLATILE_WRITE,
+};
 static const uint16_t conflicts[] = { // sets of kinds, as bits
   [PLAIN_READ] = WRITES | ATOMIC_WRITES,
   [PLAIN_WRITE] = READS | WRITES | ATOMIC_WRITES,
+  [VOLATILE_READ] = WRITES | 1 << ATOMIC_WRITE,
+  [VOLATILE_WRITE] = PLAIN_READS | 1 << ATOMIC_READ | WRITES | 1 << ATOMIC_WRITE,
   [ATOMIC_READ] = WRITES,
-  [ATOMIC_WRITE] = 1 << PLAIN_READ | WRITES,
+  [ATOMIC_WRITE] = PLAIN_READS | WRITES,
+  [ASSEMBLY_READ] = WRITES & ~VOLATILES,
+  [ASSEMBLY_WRITE] = (PLAIN_READS | WRITES) & ~VOLATILES,
   [LIFETIME] = READS | WRITES | ATOMIC_WRITES,
   [ALLOCATION] = READS | WRITES | ATOMIC_WRITES,
   [CALL + HD_LOOKS_AT] = ADDS | CHANGES,
   [CALL + HD_ADDS] = LOOKS | CHANGES,
   [CALL + HD_CHANGES] = LOOKS | ADDS | CHANGES,
+};
+
+// Pairs that do not race, and between which it may still matter which comes first.
+static const uint16_t meets[CALL + HD_CHANGES + 1] = {
+  [VOLATILE_READ] = 1 << ASSEMBLY_WRITE,
+  [VOLATILE_WRITE] = 1 << ASSEMBLY_READ | 1 << ASSEMBLY_WRITE,
+  [ASSEMBLY_READ] = 1 << VOLATILE_WRITE,
+  [ASSEMBLY_WRITE] = VOLATILES,
 };
 
 // An access that later accesses can race with.
@@ -343,7 +365,7 @@ static uint32_t shrink(struct record *r, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     bool superseded = false;
     for (uint32_t j = i + 1; j < n && !superseded && !frees(&r[i]); j++)
-      superseded = r[j].at >> 32 == r[i].at >> 32 && !(conflicts[r[i].kind] & ~conflicts[r[j].kind]) && !(r[i].mask & ~r[j].mask);
+      superseded = r[j].at >> 32 == r[i].at >> 32 && !((conflicts[r[i].kind] | meets[r[i].kind]) & ~(conflicts[r[j].kind] | meets[r[j].kind])) && !(r[i].mask & ~r[j].mask);
     if (!superseded) r[kept++] = r[i];
   }
   if (kept >= MOST) {
@@ -411,9 +433,9 @@ static HD_COLD void compact(void) {
 
 // ---- races
 
-static bool reported(uint32_t a, uint32_t b, bool handler) {
+static bool reported(uint32_t a, uint32_t b, uint32_t flags) {
   if (a > b) { uint32_t c = a; a = b; b = c; }
-  uint64_t key = ((uint64_t)a << 33 | (uint64_t)b << 1 | handler) + 1;
+  uint64_t key = ((uint64_t)a << 33 | (uint64_t)b << 2 | flags) + 1;
   if (npairs * 3 >= pair_slots * 2) {
     uint32_t more = pair_slots ? 2 * pair_slots : 32;
     uint64_t *fresh = hd_pool(more * sizeof *fresh);
@@ -457,17 +479,17 @@ static uint32_t bytes_in_common(const struct record *old, const struct record *r
   return common;
 }
 
-static HD_COLD void report(struct hd_thread *t, const struct record *old, const struct record *r, uint64_t granule, bool handler) {
+static HD_COLD void report(struct hd_thread *t, const struct record *old, const struct record *r, uint64_t granule, uint32_t flags /* hd_race_flags */) {
   if (r->kind >= CALL) { // not a race: libc or the kernel makes such calls atomic
     hd.result.notes |= HD_NOTE_UNORDERED << (granule >> HD_SHARED_SHIFT & 7);
     return;
   }
-  if (reported(old->source, r->source, handler)) return;
+  if (reported(old->source, r->source, flags)) return;
   uint32_t common = bytes_in_common(old, r), first = (uint32_t)__builtin_ctz(common);
   const struct record *sides[] = { old, r };
   struct hd_race race = {
     .object = granule + first, .size = (uint32_t)__builtin_ctz(~(common >> first)),
-    .order = events, .event = hd_events_sent(), .flags = handler ? HD_RACE_HANDLER : 0,
+    .order = events, .event = hd_events_sent(), .flags = flags,
   };
   for (int i = 0; i < 2; i++) {
     race.pc[i] = hd_name(sources[sides[i]->source].pc);
@@ -510,9 +532,11 @@ static uint32_t step(struct hd_thread *t, uint32_t number, const struct record *
   for (uint32_t i = 0; i < had; i++) {
     const struct record *o = &s->records[i];
     if (!(o->mask & r->mask)) continue;
-    if (conflicts[r->kind] >> o->kind & 1 && !hd_clock_covers(before, o->at) && (o->kind != ALLOCATION || meets_allocations(r))) report(t, o, r, granule, false);
-    if (HD_UNLIKELY(hd.handlers) && o->depth != r->depth && o->thread == r->thread && r->kind <= PLAIN_WRITE && o->kind <= PLAIN_WRITE && (r->kind == PLAIN_WRITE || o->kind == PLAIN_WRITE))
-      report(t, o, r, granule, true);
+    if (conflicts[r->kind] >> o->kind & 1 && !hd_clock_covers(before, o->at) && (o->kind != ALLOCATION || meets_allocations(r))) report(t, o, r, granule, 0);
+    // Even if the later access has acquired what the earlier one released: it could have come first.
+    if (HD_UNLIKELY(meets[r->kind] >> o->kind & 1) && o->thread != r->thread) report(t, o, r, granule, HD_RACE_ASSEMBLY);
+    if (HD_UNLIKELY(hd.handlers) && o->depth != r->depth && o->thread == r->thread && r->kind <= VOLATILE_WRITE && o->kind <= VOLATILE_WRITE && ((1 << r->kind | 1 << o->kind) & PLAIN_WRITES))
+      report(t, o, r, granule, HD_RACE_HANDLER);
   }
   uint8_t mask = r->mask;
   for (uint32_t i = 0; i < had; i++) {
@@ -545,6 +569,14 @@ static enum kind kind_of(uint16_t op, int32_t result) {
   case HD_OP_ATOMIC_CAS: return result ? ATOMIC_WRITE : ATOMIC_READ;
   }
   return PLAIN_WRITE;
+}
+
+// The kind of an access by the instruction.
+static enum kind beside_assembly(enum kind kind, uint64_t pc) {
+  uint16_t by = hd_instruction_kind(pc);
+  if (!by || kind > ATOMIC_WRITE) return kind;
+  if (kind <= PLAIN_WRITE) return by == HD_EV_VOLATILE ? kind + VOLATILE_READ : kind;
+  return kind - ATOMIC_READ + ASSEMBLY_READ;
 }
 
 // Updates the thread's clock, epoch and serial number for this access. NULL: the budget is exhausted.
@@ -662,7 +694,7 @@ static bool access_page(struct accessing *a, uint32_t *leaf, uint32_t *page, uin
 }
 
 static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc, enum kind kind, bool remembered) {
-  struct accessing a = { .t = t, .pc = pc, .op = op, .kind = kind };
+  struct accessing a = { .t = t, .pc = pc, .op = op, .kind = HD_UNLIKELY(hd_beside_assembly) ? beside_assembly(kind, pc) : kind };
   bool whole = op <= HD_OP_WRITE && size <= 8 - (addr & 7); // within one granule: see hd_shadow_hit
   uint32_t last_from = 0, last_to = 0;
   uint8_t last_mask = 0;

@@ -8,6 +8,7 @@
 //   thread_ends     the order of libc: thread_local objects, then keys; tried locks are released before robust mutexes, which come last
 //   main_begins     refusals before threads are started
 //   external        threads that wait for descriptors before those that wait for children
+#include "core/beside_assembly.h"
 #include "core/registration.h"
 #include "memory/mappings.h"
 #include "memory/thread_memory.h"
@@ -27,7 +28,7 @@
 
 const struct hd_registration *const hd_all_modules[] = {
   // process and memory
-  &hd_initial_stack, &hd_snapshot, &hd_descriptors_at_main, &hd_files, &hd_mappings, &hd_watch, &hd_thread_memory,
+  &hd_initial_stack, &hd_snapshot, &hd_descriptors_at_main, &hd_files, &hd_mappings, &hd_watch, &hd_volatiles, &hd_thread_memory,
   // threads
   &hd_thread_local, &hd_keys, &hd_threads_before_main, &hd_thread_life, &hd_names, &hd_priorities, &hd_process_exit,
   // signals and time

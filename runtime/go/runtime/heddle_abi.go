@@ -261,6 +261,8 @@ const (
 	hdEvLibrary    = 128
 	hdEvOffered    = 256
 	hdEvHooks      = 512
+	hdEvVolatile   = 1024
+	hdEvAssembly   = 2048
 	hdEvPointer    = 16384
 	hdEvValue      = 8192
 )
@@ -689,7 +691,8 @@ const (
 
 // enum hd_race_flags
 const (
-	hdRaceHandler = 1
+	hdRaceHandler  = 1
+	hdRaceAssembly = 2
 )
 
 // hdBlock is struct hd_block, 40 bytes.
