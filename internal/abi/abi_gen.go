@@ -646,6 +646,7 @@ const (
 	NoteAccesses  = 2
 	NoteRandom    = 4
 	NoteUnwatched = 8
+	NoteSetup     = 32
 	NoteCut       = 16
 	NoteUnordered = 256
 )
@@ -1087,7 +1088,7 @@ type Shm struct {
 	RelaxedFull  uint32            // offset 482044
 	Relaxed      [1024]Relaxed     // offset 482048
 	Nlate        uint32            // offset 514816
-	PadLate      uint32            // offset 514820
+	SetupsShared uint32            // offset 514820
 	Late         [256]Module       // offset 514824
 }
 
@@ -1149,7 +1150,7 @@ const (
 	OffsetofShmRelaxedFull  = 482044
 	OffsetofShmRelaxed      = 482048
 	OffsetofShmNlate        = 514816
-	OffsetofShmPadLate      = 514820
+	OffsetofShmSetupsShared = 514820
 	OffsetofShmLate         = 514824
 )
 
@@ -1162,13 +1163,16 @@ const (
 
 // enum hd_options
 const (
-	OptNoSnapshot = 1
-	OptNoWarmup   = 2
-	OptNoLeaks    = 4
-	OptFork       = 8
-	OptThreads    = 16
-	OptBeside     = 32
-	OptRandom     = 64
+	OptNoSnapshot  = 1
+	OptNoWarmup    = 2
+	OptNoLeaks     = 4
+	OptFork        = 8
+	OptThreads     = 16
+	OptBeside      = 32
+	OptRandom      = 64
+	OptSetupNever  = 128
+	OptSetupAlways = 256
+	OptSetupFork   = 512
 )
 
 // Magic starts the shared memory.

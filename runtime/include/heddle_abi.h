@@ -584,6 +584,8 @@ enum hd_note {
   HD_NOTE_ACCESSES = 1u << 1, // it made more accesses than the plan requests
   HD_NOTE_RANDOM = 1u << 2,   // Go, recorded executions: it drew a random number or iterated over a map
   HD_NOTE_UNWATCHED = 1u << 3, // WATCH: the budget was exhausted; only the first hd_result.watched accesses were checked
+  HD_NOTE_SETUP = 1u << 5,     // C, snapshot isolation: what main does before it creates a thread takes long, and under fork isolation
+                               // executions could share it
   HD_NOTE_CUT = 1u << 4,       // HD_PLAN_CUT ended it before it was over
   // Two threads made calls that are not scheduling points, in an order that happens-before does not fix, and at least
   // one changed state that the other saw (memory/shared_state.h), << enum hd_shared.
@@ -846,7 +848,7 @@ struct hd_shm {
   // Modules that an execution has loaded while it ran. [C] writes the paths and build ids it knows
   // after READY and before the first plan; [R] appends new modules, each entry before the count.
   uint32_t nlate;
-  uint32_t pad_late;
+  uint32_t setups_shared; // executions that have continued from the set-up of an earlier one (runtime/c/core/setup.c) [R], relaxed
   struct hd_module late[HD_MAX_LATE];
 };
 
@@ -865,6 +867,9 @@ enum hd_options {
   HD_OPT_THREADS = 1u << 4,     // C: each thread on a kernel thread of its own; with NO_SNAPSHOT
   HD_OPT_BESIDE = 1u << 5,      // C: other processes of the program run at the same time, so an execution that would change a file ends as UNSUPPORTED
   HD_OPT_RANDOM = 1u << 6,      // C: the heap and the threads' stacks lie elsewhere in each process
+  HD_OPT_SETUP_NEVER = 1u << 7, // C: each execution begins at main (runtime/c/core/setup.c)
+  HD_OPT_SETUP_ALWAYS = 1u << 8,// C, with FORK: executions share what main does before it creates a thread, however short it is
+  HD_OPT_SETUP_FORK = 1u << 9,  // C, with FORK: what snapshot isolation cannot undo is UNSUPPORTED all the same
 };
 
 #endif

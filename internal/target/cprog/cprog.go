@@ -64,6 +64,7 @@ type Config struct {
 	// their numbers from there.
 	Modules []trace.Module
 
+	setUp      setUp
 	beside     bool        // other targets of the program run at the same time
 	statements *statements // shared with them
 }
@@ -88,6 +89,7 @@ type Target struct {
 	heapHi                       uint64
 
 	isolation    Isolation     // in use
+	fast         bool          // it is Fork only because executions can share a long set-up: Snapshot would do
 	omittedSites []omittedSite // of cfg.Omit, once resolved
 	omittedTimes []uint64      // how often each was omitted, in processes that have ended
 	tries        *tries        // cfg.TryLock, once resolved
@@ -138,6 +140,7 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 	if cfg.Threads {
 		t.isolate(Process)
 	}
+	t.fast = cfg.setUp == setUpFast
 	if err := t.loop.Renew(ctx); err != nil {
 		return nil, err
 	}
@@ -185,7 +188,7 @@ func (t *Target) describe() error {
 // the signature covers it.
 func (t *Target) sign() {
 	t.header.Isolation, t.header.Signature = "", ""
-	if t.isolation != Snapshot {
+	if t.isolation != Snapshot && !t.fast {
 		t.header.Isolation = t.isolation.String()
 	}
 	if t.cfg.Sign != nil {
@@ -238,10 +241,13 @@ func (t *Target) WatchesRaces() bool { return true }
 // change a file, is unsupported. A program that needs more than Snapshot may share memory or
 // processes with what runs beside it.
 func (t *Target) Replica() func(context.Context) (target.Target, error) {
-	if t.isolation != Snapshot || len(t.cfg.Omit) > 0 || len(t.cfg.TryLock) > 0 { // the target counts what is omitted and tried
+	if t.isolation != Snapshot && !t.fast || len(t.cfg.Omit) > 0 || len(t.cfg.TryLock) > 0 { // the target counts what is omitted and tried
 		return nil
 	}
 	cfg := t.cfg
 	cfg.Modules, cfg.Isolation, cfg.Tell, cfg.beside = t.Modules(), Snapshot, nil, true
+	if t.fast {
+		cfg.Isolation, cfg.setUp = Fork, setUpFast
+	}
 	return func(ctx context.Context) (target.Target, error) { return Start(ctx, cfg) }
 }

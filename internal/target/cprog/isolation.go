@@ -45,9 +45,25 @@ func (t *Target) isolate(i Isolation) {
 	t.loop.Drain = map[Isolation]int{Snapshot: 2000, Fork: 10}[i]
 }
 
+// setUp says which executions continue from the set-up of an earlier one: what main does before it creates the
+// first thread (runtime/c/core/setup.c).
+type setUp int
+
+const (
+	setUpLong   setUp = iota // those of a program whose set-up takes long
+	setUpFast                // the same, and Fork is used for nothing else
+	setUpNever               // for tests
+	setUpAlways              // for tests, with Fork
+)
+
 // again reports whether the execution has to be repeated because the program needs more isolation
-// or more threads created in advance. It provides them.
+// or more threads created in advance, or would be faster under another one. It provides them.
 func (t *Target) again(p *ipc.Process, r *abi.Result, what string) bool {
+	if r.Notes&abi.NoteSetup != 0 && t.isolation == Snapshot && t.cfg.Isolation == Automatic {
+		t.isolate(Fork)
+		t.fast = true
+		return true
+	}
 	if r.Outcome != abi.OutUnsupported || r.Status == 0 {
 		return false
 	}
@@ -56,9 +72,10 @@ func (t *Target) again(p *ipc.Process, r *abi.Result, what string) bool {
 		return true
 	}
 	needs := Isolation(r.Status) + Snapshot
-	if needs <= t.isolation || t.cfg.Isolation != Automatic {
+	if (needs <= t.isolation && !t.fast) || t.cfg.Isolation != Automatic {
 		return false
 	}
+	t.fast = false
 	t.isolate(needs)
 	t.sign()
 	if t.cfg.Tell != nil {

@@ -31,6 +31,10 @@ func (p program) Launch(ctx context.Context) (*ipc.Process, error) {
 	case Process:
 		options = abi.OptNoSnapshot
 	}
+	options |= map[setUp]uint32{setUpNever: abi.OptSetupNever, setUpAlways: abi.OptSetupAlways}[c.setUp]
+	if p.fast {
+		options |= abi.OptSetupFork
+	}
 	if c.Threads {
 		options |= abi.OptThreads
 	}

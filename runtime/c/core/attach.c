@@ -45,5 +45,6 @@ void hd_attach(void) {
     hd_random_gap = hd_random_gap % GAPS * GAP;
   hd_own_next = HD_OWN_BASE;
   hd_isolation = hd_shm->options & HD_OPT_NO_SNAPSHOT ? HD_ISOLATION_PROCESS : hd_shm->options & HD_OPT_FORK ? HD_ISOLATION_FORK : HD_ISOLATION_SNAPSHOT;
+  hd_isolation_granted = hd_shm->options & HD_OPT_SETUP_FORK ? HD_ISOLATION_SNAPSHOT : hd_isolation;
 }
 

@@ -17,6 +17,7 @@
 #include "core/virtual_time.h"
 #include "core/rings.h"
 #include "core/run.h"
+#include "core/setup.h"
 #include "core/side_stack.h"
 #include "core/threads.h"
 
@@ -32,16 +33,38 @@ void hd_to_carrier(void) {
   hd_fiber_jump(carrier_sp);
 }
 
-static void begin(const struct hd_plan *p, uint64_t index) {
-  struct hd_set *sets[] = { &hd.enabled, &hd.needers, &hd.timers, &hd.decision };
-  uint32_t words = hd.nwords ? hd.nwords : 1;
-  for (uint32_t i = 0; i < sizeof sets / sizeof *sets; i++)
-    for (uint32_t w = 0; w < words; w++) sets[i]->w[w] = 0;
+static const struct hd_plan *running; // the plan of the present execution, and the execution's number
+static uint64_t running_index;
+
+static void take(const struct hd_plan *p, uint64_t index) {
+  running = p;
+  running_index = index;
   hd.plan = *p;
   hd.steps = (const struct hd_step *)(p + 1);
   hd.names = (const uint64_t *)(hd.steps + p->nsteps);
   hd.seed = p->seed + index;
   hd.rng = hd_mix(hd.seed, 0x6865646c65);
+  hd.slack = p->slack;
+  hd.deviations = 0;
+}
+
+static void decide(void) {
+  hd_policy_begin();
+  hd_script_begin();
+  if (hd.plan.nholds) hd_holds_begin(running);
+}
+
+void hd_plan_take(const struct hd_plan *p, uint64_t index) {
+  take(p, index);
+  decide();
+}
+
+static void begin(const struct hd_plan *p, uint64_t index) {
+  struct hd_set *sets[] = { &hd.enabled, &hd.needers, &hd.timers, &hd.decision };
+  uint32_t words = hd.nwords ? hd.nwords : 1;
+  for (uint32_t i = 0; i < sizeof sets / sizeof *sets; i++)
+    for (uint32_t w = 0; w < words; w++) sets[i]->w[w] = 0;
+  take(p, index);
   hd.record = p->flags & HD_PLAN_EVENTS;
   hd.accesses = p->flags & HD_PLAN_ACCESSES;
   hd.values = p->flags & HD_PLAN_VALUES;
@@ -56,13 +79,13 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.last = ~0u;
   hd.stretches = 0;
   hd.effects = 0;
-  hd.points = hd.switches = hd.preemptions = hd.deviations = 0;
+  hd.points = hd.switches = hd.preemptions = 0;
+  hd.wasted = 0;
   hd.vtime = hd_vtime_at_main;
   hd.next_deadline = ~0ull;
   hd.arrivals = 0;
   hd.progress_at = 0;
   hd.ncomputing = 0;
-  hd.slack = p->slack;
   hd.drift = hd.drift_at = hd.long_since = hd.outside = 0;
   hd.process_exiting = false;
   hd.exit_status = 0;
@@ -76,12 +99,11 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd_quiet_set(0);
   hd.wrote = 0;
   hd_signature_reset();
-  hd_policy_begin();
-  hd_script_begin();
-  if (p->nholds) hd_holds_begin(p);
+  decide();
   hd_omit_begin();
   hd_inject_begin();
   if (hd.record) hd_event_begin();
+  hd_setup_begin();
 }
 
 enum { GO_ON, STOP, AGAIN };
@@ -101,6 +123,9 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   hd_fiber_switch(&carrier_sp, main->sp);
   hd_mode = HD_CARRIER;
   hd_set_fs(hd_main_fs);
+  p = running; // the plan of the process that main's set-up is from may have been another
+  index = running_index;
+  hd_setup_open = false;
   HD_CALL_MODULES(end);
   if (__atomic_load_n(&hd_shm->state, __ATOMIC_ACQUIRE) == HD_STATE_REFUSED) hd_sys(SYS_exit_group, 125, 0, 0); // a child process refused
 
@@ -154,6 +179,7 @@ static void carrier(void) {
   hd_hosts_make(hd_shm->hosts ? hd_shm->hosts : 8);
   hd_modules_list();
   hd_mode = HD_CARRIER;
+  hd_setup_make();
   HD_CALL_MODULES(save);
   hd_debug_begin();
   __atomic_store_n(&hd_shm->state, HD_STATE_READY, __ATOMIC_SEQ_CST);
@@ -162,12 +188,13 @@ static void carrier(void) {
   while ((p = hd_plan_next())) {
     __atomic_store_n(&hd_shm->current_plan, (uint32_t)p->id, __ATOMIC_RELAXED);
     if (p->set_points)
-      hd_points_set((const uint64_t *)((const struct hd_step *)(p + 1) + p->nsteps) + p->nthreads, p->npoints);
+      hd_points_set((const uint64_t *)((const struct hd_step *)(p + 1) + p->nsteps) + p->nthreads, p->npoints), hd_setup_points(p);
     for (uint64_t i = 0; i < (p->repeat ? p->repeat : 1); i++) {
       if (__atomic_load_n(&hd_shm->stop, __ATOMIC_RELAXED)) break;
-      uint32_t then = hd_isolation == HD_ISOLATION_FORK ? hd_fork_run(execute, p, i) : execute(p, i);
+      uint32_t then = hd_isolation == HD_ISOLATION_FORK ? hd_setup_run(execute, p, i) : execute(p, i);
       if (hd_isolation == HD_ISOLATION_PROCESS) hd_sys(SYS_exit_group, 0, 0, 0);
       if (then == AGAIN) {
+        hd_setup_forget();
         hd_mode = HD_EARLY; // pthread_create must forward to libc
         hd_hosts_make(hd_nhosts * 2);
         hd_mode = HD_CARRIER;

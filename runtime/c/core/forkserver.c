@@ -11,7 +11,7 @@
 #include "core/carrier.h"
 #include "core/rings.h"
 
-uint32_t hd_isolation;
+uint32_t hd_isolation, hd_isolation_granted;
 static long child;
 
 bool hd_fork_signal(int sig) {
@@ -20,7 +20,7 @@ bool hd_fork_signal(int sig) {
 
 uint32_t hd_fork_run(uint32_t (*f)(const struct hd_plan *, uint64_t), const struct hd_plan *p, uint64_t index) {
   long server = hd_sys(SYS_getpid, 0, 0, 0);
-  int ended = -1, status = 0; // ended: a descriptor that is readable once the child has ended
+  int ended = -1;
   long pid = hd_sys6(SYS_clone, CLONE_PIDFD | SIGCHLD, 0, (long)&ended, 0, 0, 0);
   if (pid < 0) hd_fatal("cannot start a process for an execution (error %d): raise the limit on processes (ulimit -u)", (int)-pid);
   if (pid == 0) {
@@ -28,9 +28,14 @@ uint32_t hd_fork_run(uint32_t (*f)(const struct hd_plan *, uint64_t), const stru
     hd_controller = server; // this process ends when the server does
     hd_sys(SYS_exit_group, hd_sys(SYS_getppid, 0, 0, 0) == server ? f(p, index) : 0, 0, 0);
   }
+  return hd_fork_wait(pid, ended);
+}
+
+uint32_t hd_fork_wait(long pid, long ended) {
+  int status = 0;
   child = pid;
   for (;;) {
-    struct pollfd fd = { .fd = ended, .events = POLLIN };
+    struct pollfd fd = { .fd = (int)ended, .events = POLLIN };
     if (ended >= 0) hd_sys(SYS_poll, &fd, 1, 100);
     long r = hd_sys4(SYS_wait4, pid, &status, ended >= 0 ? WNOHANG : 0, 0);
     if (r == pid || (r < 0 && r != -EINTR)) break;

@@ -319,5 +319,5 @@ void hd_unsupported(const char *what) {
 }
 
 void hd_require_isolation(uint32_t isolation, const char *what) {
-  if (hd_isolation < isolation) hd_end(HD_OUT_UNSUPPORTED, (int32_t)isolation, hd.cur->pend.pc, 0, what);
+  if (hd_isolation_granted < isolation) hd_end(HD_OUT_UNSUPPORTED, (int32_t)isolation, hd.cur->pend.pc, 0, what);
 }

@@ -4,6 +4,7 @@
 #include "core/base.h"
 
 void *hd_map(uint64_t bytes, const char *what); // zeroed, private; fatal on failure
+void *hd_map_shared(uint64_t bytes, const char *what); // the same, shared with the processes of executions
 void *hd_map_at(uintptr_t at, uint64_t bytes);   // the same at a fixed address, for memory mapped during executions: the
                                                  // program's mappings must not depend on it. NULL: the address is taken
 // Where its mappings lie, one after the other. Frames on the program's stack contain addresses of them, which must

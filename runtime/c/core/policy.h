@@ -13,5 +13,7 @@ void hd_policy_done(struct hd_thread *t);     // t's operation was committed
 uint32_t hd_policy_waiter(uint64_t op, uint64_t obj, bool choice); // slot of the waiter to wake; ~0: no waiter
 void hd_script_begin(void);
 void hd_script_thread(struct hd_thread *t);
+enum { HD_SCRIPT_DIVERGES = -2 };
+int32_t hd_script_rehearse(void);             // as hd_script_choose; HD_SCRIPT_DIVERGES where that ends the execution
 int32_t hd_script_choose(void);               // slot of the chosen thread, whose detour it sets; -1: the policy decides
 #endif

@@ -80,6 +80,7 @@ static HD_COLD void look_around(struct hd_thread *t, uint64_t pc) {
 HD_ON_SIDE_STACK(void, hd_waste, (struct hd_thread *t, uint64_t pc, uint32_t weight, uint32_t futile)) {
   t->progress.stale++;
   hd.vain++;
+  hd.wasted++;
   if (t->progress.wrote & HD_WROTE_SEEN) {
     t->progress.wrote &= (uint8_t)~HD_WROTE_SEEN;
     t->progress.idle = t->progress.futile = 0;

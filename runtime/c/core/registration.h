@@ -41,6 +41,11 @@ struct hd_registration {
   void (*save)(void);    // the program is about to enter main: save the state that restore restores
   void (*restore)(void); // restores it; only with HD_ISOLATION_SNAPSHOT
 
+  // ---- executions that continue where the first thread is created (core/setup.c)
+  const char *(*shares)(void); // main is about to create the first thread: prepares continues. Returns what processes would
+                               // share that start from this one and continue there, NULL if nothing
+  void (*continues)(void); // in such a process: puts back what an earlier one of them may have changed
+
   // ---- per thread
   void (*main_begins)(void);            // on main's own fiber, before the program's main
   void (*thread_ends)(struct hd_thread *t);  // t's last operations, on its own fiber

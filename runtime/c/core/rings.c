@@ -2,6 +2,7 @@
 #include <linux/futex.h>
 #include <stdarg.h>
 #include "core/rings.h"
+#include "core/setup.h"
 
 enum { WAKE_BYTES = 512 << 10 };
 
@@ -84,6 +85,7 @@ void hd_out2(uint32_t type, const void *a, uint32_t na, const void *b, uint32_t 
   hd_copy(p, a, na);
   if (nb) hd_copy(p + na, b, nb);
   out_end();
+  if (HD_UNLIKELY(hd_setup_open)) hd_setup_sent(type, a, na, b, nb);
 }
 
 static uint64_t plan_bytes;

@@ -78,6 +78,7 @@ struct hd_run {
   uint32_t fair_at;         // points passed when it began; 0: it has not
   uint32_t fair_until;      // points with which the last fair window ends
   uint32_t vain;            // fruitless observations of all threads since then
+  uint32_t wasted;          // fruitless observations of the execution
   uint64_t fair_rng;        // of strongly fair decisions
   uint32_t change[HD_CHANGE_POINTS]; // change points of PCT, delays of DELAY; 0: used
   uint32_t nchange;

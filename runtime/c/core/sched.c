@@ -18,6 +18,7 @@
 #include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
+#include "core/setup.h"
 #include "core/side_stack.h"
 #include "core/stack_use.h"
 #include "core/virtual_time.h"
@@ -101,6 +102,7 @@ HD_ON_SIDE_STACK(void, hd_point, (struct hd_thread *t)) {
       hd_del(&hd.enabled, t->index);
       if (HD_UNLIKELY(hd.plan.flags & HD_PLAN_CYCLES)) hd_deadlock_look(t);
     }
+    if (HD_UNLIKELY(hd_setup_open)) hd_setup_point(t, again);
     hd_policy_arrive(t);
     if (HD_UNLIKELY(hd.plan.nholds) && !again) hd_holds_arrive(t);
     struct hd_thread *next = choose();
@@ -258,6 +260,7 @@ HD_ON_SIDE_STACK(void, hd_commit, (struct hd_thread *t, uint64_t value, int32_t 
   bool timeout = t->wait.timed_out && !hd_operations[t->pend.op]->timeout_event && (t->pend.op != HD_OP_SLEEP || !hd_has(&hd.decision, t->index));
   done(t, value, result, timeout ? HD_EV_TIMEOUT : 0);
   if (HD_UNLIKELY(hd.plan.nholds)) hd_holds_done(t, result);
+  if (HD_UNLIKELY(hd_setup_open)) hd_setup_done(t, result, false);
   if (t->wait.on || t->wait.intr || t->wait.owed) hd_unblock(t);
 }
 
@@ -266,6 +269,7 @@ void hd_commit_aside(struct hd_thread *t, uint16_t op, uint64_t obj, uint64_t au
   hd_pend(t, op, keep.pc, obj);
   t->pend.aux = aux;
   done(t, value, result, flags);
+  if (HD_UNLIKELY(hd_setup_open)) hd_setup_done(t, result, true);
   t->pend = keep;
 }
 

@@ -152,11 +152,14 @@ static _Noreturn HD_COLD void diverged(struct hd_thread *t) {
   hd_end(HD_OUT_DIVERGED, (int32_t)hd.pos, t ? t->pend.pc : 0, t ? t->pend.obj : 0, NULL);
 }
 
-static int32_t strict(void) {
+static int32_t strict(bool rehearsal) {
   const struct hd_step *s = &hd.steps[hd.pos];
   struct hd_thread *t = thread_of(s);
-  if (!t || t->ended) diverged(NULL);
-  if (!matches(t, s) || !take(t, s)) diverged(t);
+  if (t && t->ended) t = NULL;
+  if (!t || !matches(t, s) || !take(t, s)) {
+    if (rehearsal) return HD_SCRIPT_DIVERGES;
+    diverged(t);
+  }
   if (++hd.pos == hd.plan.nsteps && ends_with_script) hd.plan.max_steps = hd.points;
   return (int32_t)t->index;
 }
@@ -210,5 +213,9 @@ static int32_t tolerant(void) {
 }
 
 int32_t hd_script_choose(void) {
-  return hd.plan.script_mode == HD_SCRIPT_STRICT ? strict() : tolerant();
+  return hd.plan.script_mode == HD_SCRIPT_STRICT ? strict(false) : tolerant();
+}
+
+int32_t hd_script_rehearse(void) {
+  return hd.plan.script_mode == HD_SCRIPT_STRICT ? strict(true) : tolerant();
 }

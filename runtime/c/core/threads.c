@@ -11,6 +11,12 @@
 
 enum { MOST = 1 << 20 }; // trace.MaxThreads: those that have ended count, too
 
+void hd_thread_planned(struct hd_thread *t, struct hd_thread *parent, bool code) {
+  hd_policy_thread(t);
+  if (hd.plan.nthreads) hd_script_thread(t);
+  if (code || !parent) hd_policy_weigh(t, parent);
+}
+
 struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code) {
   if (hd.nborn == MOST) hd_end(HD_OUT_UNFINISHED, 0, parent->pend.pc, 0, "threads");
   struct hd_host *d = NULL;
@@ -34,9 +40,7 @@ struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code) {
     HD_CALL_MODULES(main, t);
   }
   hd.nlive++;
-  hd_policy_thread(t);
-  if (hd.plan.nthreads) hd_script_thread(t);
-  if (code || !parent) hd_policy_weigh(t, parent);
+  hd_thread_planned(t, parent, code);
   if (HD_UNLIKELY(hd.record)) hd_event_slot(t);
   return t;
 }

@@ -13,6 +13,7 @@ struct hd_thread *hd_thread_numbered(uint32_t number); // NULL: the thread never
 
 // ---- threads.c
 struct hd_thread *hd_thread_new(struct hd_thread *parent, bool code); // code: it runs code, unlike a pseudo-thread
+void hd_thread_planned(struct hd_thread *t, struct hd_thread *parent, bool code); // the part of hd_thread_new that depends on the plan
 struct hd_thread *hd_thread_of(uintptr_t pthread); // NULL: no such thread
 bool hd_only_thread(void); // no other thread of the program is alive
 void hd_thread_report(const struct hd_thread *t); // called only while events are recorded

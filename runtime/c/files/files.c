@@ -11,6 +11,7 @@
 #include "core/outcome.h"
 #include "core/program_memory.h"
 #include "core/registration.h"
+#include "core/rings.h"
 #include "core/run.h"
 #include "core/sched.h"
 #include "memory/shared_state.h"
@@ -182,6 +183,8 @@ HD_EXPORT void sync(void) {
 }
 
 // ---- after an execution
+static const char *shares(void) { return __atomic_load_n(&hd_shm->changes, __ATOMIC_RELAXED) ? "a change to a file" : NULL; }
+
 static void save(void) {
   mask_at_main = (unsigned)hd_sys(SYS_umask, 0, 0, 0);
   hd_sys(SYS_umask, mask_at_main, 0, 0);
@@ -200,4 +203,4 @@ static void report(struct hd_result *r) {
   }
 }
 
-const struct hd_registration hd_files = { .save = save, .report = report };
+const struct hd_registration hd_files = { .save = save, .report = report, .shares = shares };

@@ -94,6 +94,8 @@ HD_INTERPOSE(int, shmctl, (int id, int command, struct shmid_ds *ds), (id, comma
   return (int)hd_errno_result(hd_sys(SYS_shmctl, real_id(id), command, ds));
 }
 
+static const char *shares(void) { return nsegments ? "shared memory" : NULL; }
+
 // At the end of an execution. Attachments end with the process.
 static void end(void) {
   for (uint32_t i = 0; i < nsegments; i++)
@@ -101,4 +103,4 @@ static void end(void) {
   nsegments = 0;
 }
 
-const struct hd_registration hd_shared_memory = { .end = end };
+const struct hd_registration hd_shared_memory = { .end = end, .shares = shares };

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "core/own_memory.h"
 #include "core/registration.h"
 #include "core/rings.h"
 #include "core/run.h"
@@ -122,6 +123,59 @@ static void output(uint64_t n) {
   send_output(n - HD_OUTPUT_KEPT, n);
 }
 
+// ---- executions that continue from one set-up
+//
+// They have its descriptors in common, and so their offsets, and the file of the captured output, which is emptied after each.
+enum { MOST_OPEN = 256, MOST_OUTPUT = 1 << 20 };
+static struct { int fd; long at; } opens[MOST_OPEN];
+static int nopens;
+static char *output_then;
+static uint64_t output_then_size;
+
+static bool same_file(int a, int b) {
+  struct stat x, y;
+  bool open = hd_sys(SYS_fstat, a, &x, 0) == 0;
+  if (open != (hd_sys(SYS_fstat, b, &y, 0) == 0)) return false;
+  return !open || (x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+static const char *shares(void) {
+  if (modes_set) return "the flags of a descriptor";
+  for (int fd = 0; fd < BACKUPS; fd++)
+    if (!same_file(fd, backup + fd)) return "the standard output";
+  nopens = 0;
+  for (int fd = 0; fd < HD_MAX_FD; fd++) {
+    struct stat st;
+    if ((fd > 0 && fd < BACKUPS) || hd_reserved_fd(fd) || hd_sys(SYS_fstat, fd, &st, 0) != 0) continue;
+    long flags = hd_sys(SYS_fcntl, fd, F_GETFL, 0);
+    if (flags & O_PATH) continue; // of files that the runtime models, too
+    if (fd >= first_new && hd_is_external(fd)) return "a descriptor that leads to another process";
+    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) continue;
+    if (fd >= first_new && S_ISREG(st.st_mode) && (flags & O_ACCMODE) != O_RDONLY) return "a file that is open for writing";
+    if (nopens == MOST_OPEN) return "more than 256 files";
+    opens[nopens].fd = fd;
+    opens[nopens++].at = hd_sys(SYS_lseek, fd, 0, SEEK_CUR);
+  }
+  output_then_size = output_size();
+  if (output_then_size > MOST_OUTPUT) return "more than 1 MB of output";
+  output_then = output_then_size ? hd_map(output_then_size, "the output of the set-up") : NULL;
+  for (uint64_t at = 0; at < output_then_size;) {
+    long n = hd_sys4(SYS_pread64, backup + 1, output_then + at, output_then_size - at, at);
+    if (n <= 0) return "its output";
+    at += (uint64_t)n;
+  }
+  return NULL;
+}
+
+static void continues(void) {
+  for (int i = 0; i < nopens; i++) hd_sys(SYS_lseek, opens[i].fd, opens[i].at, SEEK_SET);
+  for (uint64_t at = 0; at < output_then_size;) {
+    long n = hd_sys(SYS_write, backup + 1, output_then + at, output_then_size - at);
+    if (n <= 0) hd_fatal("cannot write the output of the set-up (error %d)", (int)-n);
+    at += (uint64_t)n;
+  }
+}
+
 // ---- after an execution
 static void put_back(uint64_t written) {
   // Closing ranges walks the whole table. libc opens files of its own, too: then the lowest free
@@ -164,4 +218,4 @@ static void report(struct hd_result *r) {
 
 void hd_own_fds_release(void) { hd_sys(SYS_close_range, backup, backup + RESERVED - 1, 0); }
 
-const struct hd_registration hd_descriptors_at_main = { .save = save, .report = report };
+const struct hd_registration hd_descriptors_at_main = { .save = save, .report = report, .shares = shares, .continues = continues };

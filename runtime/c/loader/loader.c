@@ -37,7 +37,7 @@ static uint32_t handle_index(void *handle) {
 }
 
 static void opened(void *handle) {
-  if (!handle || hd_isolation) return;
+  if (!handle || hd_isolation_granted) return;
   if (!handles) handles = hd_map(HANDLES * sizeof *handles, "handles of libraries");
   uint32_t i = handle_index(handle);
   if (i == HANDLES) hd_require_isolation(HD_ISOLATION_FORK, "more than 4096 libraries");
@@ -49,7 +49,7 @@ static void opened(void *handle) {
 }
 
 static void closing(void *handle) {
-  if (hd_isolation) return;
+  if (hd_isolation_granted) return;
   uint32_t i = handle_index(handle);
   if (i == nhandles || !handles[i].count) hd_require_isolation(HD_ISOLATION_FORK, "dlclose of what was loaded before main");
   else handles[i].count--;

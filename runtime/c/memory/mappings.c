@@ -147,12 +147,6 @@ static void compare(uintptr_t lo, uintptr_t hi, const char *perms, const char *r
   }
 }
 
-static void save(void) {
-  if (!base_maps) base_maps = hd_map(sizeof *base_maps * MAX_MAPS, "the list of mappings at main");
-  nbase = 0;
-  hd_maps_each(remember);
-}
-
 static void restore(void) {
   for (uint32_t i = 0; i < nmade; i++) hd_sys(SYS_munmap, made[i].lo, made[i].hi - made[i].lo, 0);
   nmade = 0;
@@ -165,8 +159,56 @@ static void restore(void) {
   if (stray) always = true;
 }
 
+// ---- what a fork does not copy
+static uint32_t nshared, nshared_at_main;
+static void count_shared(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest) {
+  (void)lo; (void)hi; (void)rest;
+  nshared += perms[3] == 's' && perms[1] == 'w';
+}
+
+// Reports whether a fork leaves out a mapping, or its contents (madvise with MADV_DONTFORK and MADV_WIPEONFORK).
+static bool left_out(void) {
+  static char buf[4096];
+  static const char start[] = "VmFlags:";
+  long fd = hd_sys(SYS_open, "/proc/self/smaps", O_RDONLY | O_CLOEXEC, 0), n;
+  if (fd < 0) return true;
+  uint32_t matched = 0; // characters of start, at the beginning of the line
+  char before[2] = { 0, 0 };
+  bool found = false;
+  while ((n = hd_sys(SYS_read, fd, buf, sizeof buf)) > 0)
+    for (long i = 0; i < n; i++) {
+      char c = buf[i];
+      if (c == '\n') {
+        matched = 0;
+      } else if (matched == sizeof start - 1) {
+        found |= (before[0] == ' ' && before[1] == 'd' && c == 'c') || (before[0] == ' ' && before[1] == 'w' && c == 'f');
+      } else {
+        matched = c == start[matched] ? matched + 1 : sizeof start; // beyond it: another line
+      }
+      before[0] = before[1];
+      before[1] = c;
+    }
+  hd_sys(SYS_close, fd, 0, 0);
+  return found;
+}
+
+static void save(void) {
+  if (!base_maps) base_maps = hd_map(sizeof *base_maps * MAX_MAPS, "the list of mappings at main");
+  nbase = 0;
+  hd_maps_each(remember);
+  nshared = 0;
+  hd_maps_each(count_shared);
+  nshared_at_main = nshared;
+}
+
+static const char *shares(void) {
+  nshared = 0;
+  hd_maps_each(count_shared);
+  return nshared != nshared_at_main ? "shared memory" : left_out() ? "memory that a fork leaves out" : NULL;
+}
+
 static void main_begins(void) {
   if (HD_UNLIKELY(nshared_early)) hd_require_isolation(HD_ISOLATION_PROCESS, "shared memory that was mapped before main");
 }
 
-const struct hd_registration hd_mappings = { .save = save, .restore = restore, .main_begins = main_begins };
+const struct hd_registration hd_mappings = { .save = save, .restore = restore, .main_begins = main_begins, .shares = shares };

@@ -137,4 +137,4 @@ static const char *stuck(uint64_t pc) {
   return hd_text("a system call by an instruction in %s, which this kernel cannot hand over to heddle (Linux 5.11 and later can)", hd_module_name(pc));
 }
 
-const struct hd_registration hd_instructions = { .begin = begin, .kernel_thread = install, .stuck = stuck };
+const struct hd_registration hd_instructions = { .begin = begin, .continues = begin, .kernel_thread = install, .stuck = stuck };

@@ -648,6 +648,7 @@ const (
 	hdNoteAccesses  = 2
 	hdNoteRandom    = 4
 	hdNoteUnwatched = 8
+	hdNoteSetup     = 32
 	hdNoteCut       = 16
 	hdNoteUnordered = 256
 )
@@ -1089,7 +1090,7 @@ type hdShm struct {
 	RelaxedFull  uint32              // offset 482044
 	Relaxed      [1024]hdRelaxed     // offset 482048
 	Nlate        uint32              // offset 514816
-	PadLate      uint32              // offset 514820
+	SetupsShared uint32              // offset 514820
 	Late         [256]hdModule       // offset 514824
 }
 
@@ -1151,7 +1152,7 @@ const (
 	hdOffsetofShmRelaxedFull  = 482044
 	hdOffsetofShmRelaxed      = 482048
 	hdOffsetofShmNlate        = 514816
-	hdOffsetofShmPadLate      = 514820
+	hdOffsetofShmSetupsShared = 514820
 	hdOffsetofShmLate         = 514824
 )
 
@@ -1164,13 +1165,16 @@ const (
 
 // enum hd_options
 const (
-	hdOptNoSnapshot = 1
-	hdOptNoWarmup   = 2
-	hdOptNoLeaks    = 4
-	hdOptFork       = 8
-	hdOptThreads    = 16
-	hdOptBeside     = 32
-	hdOptRandom     = 64
+	hdOptNoSnapshot  = 1
+	hdOptNoWarmup    = 2
+	hdOptNoLeaks     = 4
+	hdOptFork        = 8
+	hdOptThreads     = 16
+	hdOptBeside      = 32
+	hdOptRandom      = 64
+	hdOptSetupNever  = 128
+	hdOptSetupAlways = 256
+	hdOptSetupFork   = 512
 )
 
 // hdMagic starts the shared memory.
