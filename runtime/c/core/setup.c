@@ -13,6 +13,9 @@
 // decision of the set-up changes. So the set-up is logged, and each execution first makes the decisions
 // of its own plan for it (rehearse). If one of them would have ended the execution or differed, the
 // execution begins at main.
+//
+// The set of memory instructions that are scheduling points changes often, but hardly any of them is executed in the
+// set-up. Which ones are is known once an execution has had them in its set.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
@@ -37,6 +40,8 @@ enum {
   MOST = 1 << 18,        // entries of the log
   SENT = 16 << 20,       // bytes of records
   SERVERS = 4,
+  POINTS = 1 << 12,      // most instructions in a set of points
+  KNOWN = 4 * POINTS,    // slots of the table of instructions that have been in one
   WORTH_NS = 2000000,    // processor time of a set-up from which a server is worth a fork
   // The same for giving up the snapshot, whose executions need no fork.
   WORTH_NS_SNAPSHOT = 20000000,
@@ -64,7 +69,7 @@ bool hd_setup_open;
 
 // What a plan's set-up depends on.
 struct key {
-  uint64_t points;       // a hash of the set of points
+  uint64_t points;       // a hash of those that it executes
   uint64_t skip, most, watch;
   uint32_t flags;
 };
@@ -79,10 +84,18 @@ static struct server {
   uint32_t asked, answered;   // futex words: numbers of requests
   uint32_t used;              // the last request of all
 } *servers;
+static struct {
+  uint64_t pc[POINTS], executed[POINTS]; // the set of points; those of them that the set-up of the last execution has executed
+  uint32_t n, version, nexecuted;
+  bool learnt;                // there was such an execution since the set was chosen
+} *points;
+static uint32_t points_version; // of the set that this process has
 static int vacant = -1;       // where this execution may put a server
 static long server_process;   // the one stopped at main
-static uint64_t points;       // of its set of points
 static uint32_t requests;
+static struct { uint64_t pc; bool executed; } *known; // instructions that have been in a set of points
+static uint32_t nknown;
+static bool sharing;          // this process shares set-ups with the present set of points
 
 static uint64_t cpu_ns(void) {
   struct { long s, ns; } now = { 0, 0 };
@@ -94,6 +107,9 @@ void hd_setup_make(void) {
   entries = hd_map(sizeof *entries * MOST, "the log of the set-up");
   sent = hd_map(SENT, "the records of the set-up");
   servers = hd_map_shared(sizeof *servers * SERVERS, "servers of executions");
+  points = hd_map_shared(sizeof *points, "the set of points");
+  known = hd_map(sizeof *known * KNOWN, "the points of set-ups");
+  sharing = true;
 }
 
 static bool wanted(void) { return !(hd_shm->options & HD_OPT_SETUP_NEVER) && !hd_threads_real && !hd_shm->nomitted && !hd_shm->ntried; }
@@ -101,9 +117,42 @@ static bool wanted(void) { return !(hd_shm->options & HD_OPT_SETUP_NEVER) && !hd
 // A plan that changes what an operation of the set-up does cannot share it.
 static bool plain(const struct hd_plan *p) { return !p->fault && !(p->flags & HD_PLAN_VISITS); }
 
+// Returns the slot of an instruction in known, an empty one if it is not there.
+static uint32_t slot_of(uint64_t pc) {
+  uint32_t i = (uint32_t)(hd_mix(pc, 0x70) >> 20) % KNOWN;
+  while (known[i].pc && known[i].pc != pc) i = (i + 1) % KNOWN;
+  return i;
+}
+
+// Reports whether it is known which instructions of the set of points the set-up executes.
+static bool points_known(void) {
+  for (uint32_t i = 0; i < points->n; i++)
+    if (!known[slot_of(points->pc[i])].pc) return false;
+  return true;
+}
+
+// Takes over what the last execution has told of the set of points.
+static void learn(void) {
+  if (!points->learnt || points_known()) return;
+  if (nknown + points->n > KNOWN / 2) {
+    sharing = false;
+    return;
+  }
+  for (uint32_t i = 0; i < points->n; i++) {
+    uint32_t k = slot_of(points->pc[i]);
+    if (known[k].pc) continue;
+    nknown++;
+    known[k].pc = points->pc[i];
+    for (uint32_t j = 0; j < points->nexecuted; j++) known[k].executed |= points->executed[j] == points->pc[i];
+  }
+}
+
 static struct key key_of(const struct hd_plan *p) {
+  uint64_t executed = 0;
+  for (uint32_t i = 0; i < points->n; i++)
+    if (known[slot_of(points->pc[i])].executed) executed += hd_mix(points->pc[i], 0x70);
   bool accesses = p->flags & HD_PLAN_ACCESSES, watch = p->flags & HD_PLAN_WATCH;
-  return (struct key){ .points = points, .flags = p->flags & FLAGS, .skip = accesses ? p->skip_accesses : 0,
+  return (struct key){ .points = executed, .flags = p->flags & FLAGS, .skip = accesses ? p->skip_accesses : 0,
                        .most = accesses ? p->max_accesses : 0, .watch = watch ? p->watch_budget : 0 };
 }
 static bool differing(const struct key *a, const struct key *b) {
@@ -249,6 +298,7 @@ static void rehearse(struct hd_thread *t) {
 
 static void continue_with(struct hd_thread *t, const struct hd_plan *p, uint64_t index) {
   hd_mode = HD_ACTIVE;
+  if (points_version != points->version) hd_points_set(points->pc, points->n);
   hd_plan_take(p, index);
   rehearse(t);
   __atomic_store_n(&hd_shm->setups_shared, hd_shm->setups_shared + 1, __ATOMIC_RELAXED);
@@ -304,18 +354,34 @@ static const char *shared(void) {
   return NULL;
 }
 
+// Tells the process stopped at main which instructions of the set of points the set-up has executed. A server's key lacks
+// the hash of them, which that process adds.
+static void tell_points(void) {
+  points->nexecuted = 0;
+  for (uint32_t i = 0; i < nentries; i++) {
+    const struct entry *e = &entries[i];
+    if (e->kind != POINT || !hd_is_point(e->pc)) continue;
+    uint64_t pc = hd_name(e->pc);
+    bool told = false;
+    for (uint32_t j = 0; j < points->nexecuted && !told; j++) told = points->executed[j] == pc;
+    if (!told && points->nexecuted < POINTS) points->executed[points->nexecuted++] = pc;
+  }
+  points->learnt = true;
+}
+
 HD_ON_SIDE_STACK(void, hd_setup_over, (struct hd_thread *t)) {
   hd_setup_open = false;
   bool always = hd_shm->options & HD_OPT_SETUP_ALWAYS, snapshot = hd_isolation == HD_ISOLATION_SNAPSHOT;
   if (snapshot ? cpu_ns() - began_ns < WORTH_NS_SNAPSHOT : !always && cpu_ns() < WORTH_NS) return;
   refused = shared();
   if (refused) return;
+  tell_points();
   if (snapshot) {
     hd.result.notes |= HD_NOTE_SETUP;
     return;
   }
   struct server *s = &servers[vacant];
-  *s = (struct server){ .key = key_of(&hd.plan) };
+  *s = (struct server){ 0 };
   long pid = sibling();
   if (pid == 0) serve(t, s);
   else if (pid > 0) s->pid = pid;
@@ -324,8 +390,11 @@ HD_ON_SIDE_STACK(void, hd_setup_over, (struct hd_thread *t)) {
 // ---- in the process stopped at main
 void hd_setup_points(const struct hd_plan *p) {
   const uint64_t *pc = (const uint64_t *)((const struct hd_step *)(p + 1) + p->nsteps) + p->nthreads;
-  points = p->npoints;
-  for (uint32_t i = 0; i < p->npoints; i++) points = hd_mix(points, pc[i]);
+  if (p->npoints > POINTS) sharing = false;
+  if (!sharing) return;
+  hd_copy(points->pc, pc, p->npoints * sizeof *pc);
+  points->n = p->npoints;
+  points_version = ++points->version;
 }
 
 static void end(struct server *s) {
@@ -361,14 +430,15 @@ static long ask(struct server *s, const struct hd_plan *p, uint64_t index) {
 
 uint32_t hd_setup_run(uint32_t (*f)(const struct hd_plan *, uint64_t), const struct hd_plan *p, uint64_t index) {
   vacant = -1;
-  if (!wanted() || !plain(p)) return hd_fork_run(f, p, index);
+  if (!sharing || !wanted() || !plain(p)) return hd_fork_run(f, p, index);
   server_process = hd_sys(SYS_getpid, 0, 0, 0);
+  bool known_points = points_known();
   struct key key = key_of(p);
   struct server *last = &servers[0];
   for (uint32_t i = 0; i < SERVERS; i++) {
     struct server *s = &servers[i];
     if (!s->pid || (last->pid && s->used < last->used)) last = s;
-    if (!s->pid || differing(&s->key, &key)) continue;
+    if (!known_points || !s->pid || differing(&s->key, &key)) continue;
     s->used = ++requests;
     long pid = ask(s, p, index);
     uint32_t r = pid ? hd_fork_wait(pid, hd_sys(SYS_pidfd_open, pid, 0, 0)) : HD_SETUP_DIFFERS;
@@ -376,7 +446,12 @@ uint32_t hd_setup_run(uint32_t (*f)(const struct hd_plan *, uint64_t), const str
   }
   end(last);
   vacant = (int)(last - servers);
+  points->learnt = false;
   uint32_t r = hd_fork_run(f, p, index);
-  if (last->pid) last->used = ++requests;
+  learn();
+  if (last->pid) {
+    last->key = key_of(p);
+    last->used = ++requests;
+  }
   return r;
 }
