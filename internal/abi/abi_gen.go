@@ -1074,7 +1074,7 @@ type Shm struct {
 	ResultRing   Ring              // offset 1368
 	Modules      [256]Module       // offset 1496
 	Nomitted     uint32            // offset 153048
-	PadIgnored   uint32            // offset 153052
+	Executing    uint32            // offset 153052
 	OmittedSites [4096]OmittedSite // offset 153056
 	OmittedTimes [64]uint64        // offset 218592
 	Ntried       uint32            // offset 219104
@@ -1136,7 +1136,7 @@ const (
 	OffsetofShmResultRing   = 1368
 	OffsetofShmModules      = 1496
 	OffsetofShmNomitted     = 153048
-	OffsetofShmPadIgnored   = 153052
+	OffsetofShmExecuting    = 153052
 	OffsetofShmOmittedSites = 153056
 	OffsetofShmOmittedTimes = 218592
 	OffsetofShmNtried       = 219104

@@ -824,13 +824,13 @@ struct hd_shm {
   uint64_t vectors;      // [R] at LOADED: argv, which pointers to the environment follow
   uint64_t strings, strings_end; // [R] at LOADED: the arguments and the environment
   uint64_t fatal_pc;     // [R] at FATAL
-  char     message[1024];// [R] at REFUSED and FATAL
+  char     message[1024];// [R] at REFUSED and FATAL; before, why executions cannot share a long set-up
   struct hd_ring plan_ring;
   struct hd_ring result_ring;
   struct hd_module modules[HD_MAX_MODULES]; // [R] at READY
   // Synchronisation calls to omit (--omit).
   uint32_t nomitted;     // [C], after READY and before the first plan
-  uint32_t pad_ignored;
+  uint32_t executing;    // process id of the child that runs the execution [R], relaxed; 0: the process itself does
   struct hd_omitted_site omitted_sites[HD_MAX_OMITTED_SITES]; // [C], likewise
   uint64_t omitted_times[HD_MAX_OMITTED]; // [R], how often each call was omitted
   // Locks to try (--try-lock).

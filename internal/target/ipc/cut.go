@@ -183,11 +183,8 @@ func (p *Process) kernelCall() string {
 		return "" // several kernel threads run the program
 	}
 	pid := p.Pid()
-	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
-	if f := bytes.Fields(children); len(f) == 1 {
-		if child, err := strconv.Atoi(string(f[0])); err == nil {
-			pid = child
-		}
+	if child := atomic.LoadUint32(&p.shm.Executing); child != 0 {
+		pid = int(child)
 	}
 	n, err := blockedIn(pid)
 	if err != nil {

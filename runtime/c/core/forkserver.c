@@ -34,6 +34,7 @@ uint32_t hd_fork_run(uint32_t (*f)(const struct hd_plan *, uint64_t), const stru
 uint32_t hd_fork_wait(long pid, long ended) {
   int status = 0;
   child = pid;
+  __atomic_store_n(&hd_shm->executing, (uint32_t)pid, __ATOMIC_RELAXED);
   for (;;) {
     struct pollfd fd = { .fd = (int)ended, .events = POLLIN };
     if (ended >= 0) hd_sys(SYS_poll, &fd, 1, 100);
@@ -42,6 +43,7 @@ uint32_t hd_fork_wait(long pid, long ended) {
     if (hd_sys(SYS_getppid, 0, 0, 0) != hd_controller) hd_sys(SYS_exit_group, 0, 0, 0);
   }
   child = 0;
+  __atomic_store_n(&hd_shm->executing, 0, __ATOMIC_RELAXED);
   if (ended >= 0) hd_sys(SYS_close, ended, 0, 0);
   uint32_t state = __atomic_load_n(&hd_shm->state, __ATOMIC_SEQ_CST);
   if (state == HD_STATE_REFUSED || state == HD_STATE_FATAL) hd_sys(SYS_exit_group, 125, 0, 0);

@@ -62,7 +62,8 @@ static struct entry *entries;
 static uint32_t nentries;
 static char *sent;       // records of the set-up
 static uint32_t nsent;
-static const char *refused;
+static bool looking;     // whether to share the set-up of this execution
+static const char *refused; // why not; NULL: no reason so far
 static uint64_t began_ns;
 
 bool hd_setup_open;
@@ -171,7 +172,7 @@ void hd_setup_begin(void) {
   looked = true;
   nentries = nsent = 0;
   refused = NULL;
-  hd_setup_open = (once || (hd_isolation == HD_ISOLATION_FORK && vacant >= 0)) && wanted() && plain(&hd.plan);
+  looking = hd_setup_open = (once || (hd_isolation == HD_ISOLATION_FORK && vacant >= 0)) && wanted() && plain(&hd.plan);
   if (once) began_ns = cpu_ns();
 }
 
@@ -371,10 +372,15 @@ static void tell_points(void) {
 
 HD_ON_SIDE_STACK(void, hd_setup_over, (struct hd_thread *t)) {
   hd_setup_open = false;
+  if (!looking) return;
+  looking = false;
   bool always = hd_shm->options & HD_OPT_SETUP_ALWAYS, snapshot = hd_isolation == HD_ISOLATION_SNAPSHOT;
   if (snapshot ? cpu_ns() - began_ns < WORTH_NS_SNAPSHOT : !always && cpu_ns() < WORTH_NS) return;
-  refused = shared();
-  if (refused) return;
+  if (!refused) refused = shared();
+  if (refused) {
+    hd_copy(hd_shm->message, refused, hd_strlen(refused) + 1);
+    return;
+  }
   tell_points();
   if (snapshot) {
     hd.result.notes |= HD_NOTE_SETUP;

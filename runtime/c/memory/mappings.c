@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include "core/carrier.h"
 #include "core/event.h"
 #include "core/modules.h"
 #include "core/outcome.h"
@@ -203,8 +204,8 @@ static void save(void) {
 
 static const char *shares(void) {
   nshared = 0;
-  hd_maps_each(count_shared);
-  return nshared != nshared_at_main ? "shared memory" : left_out() ? "memory that a fork leaves out" : NULL;
+  if (hd_isolation) hd_maps_each(count_shared); // with a snapshot, the program makes none, and the runtime's own are shared
+  return hd_isolation && nshared != nshared_at_main ? "shared memory" : left_out() ? "memory that a fork leaves out" : NULL;
 }
 
 static void main_begins(void) {

@@ -1076,7 +1076,7 @@ type hdShm struct {
 	ResultRing   hdRing              // offset 1368
 	Modules      [256]hdModule       // offset 1496
 	Nomitted     uint32              // offset 153048
-	PadIgnored   uint32              // offset 153052
+	Executing    uint32              // offset 153052
 	OmittedSites [4096]hdOmittedSite // offset 153056
 	OmittedTimes [64]uint64          // offset 218592
 	Ntried       uint32              // offset 219104
@@ -1138,7 +1138,7 @@ const (
 	hdOffsetofShmResultRing   = 1368
 	hdOffsetofShmModules      = 1496
 	hdOffsetofShmNomitted     = 153048
-	hdOffsetofShmPadIgnored   = 153052
+	hdOffsetofShmExecuting    = 153052
 	hdOffsetofShmOmittedSites = 153056
 	hdOffsetofShmOmittedTimes = 218592
 	hdOffsetofShmNtried       = 219104
