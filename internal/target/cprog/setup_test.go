@@ -172,6 +172,7 @@ static void share(const char *what) {
   if (!strcmp(what, "unnamed")) tmpfile();
   if (!strcmp(what, "mapping")) *(int *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) = 1;
   if (!strcmp(what, "left out")) { void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); madvise(p, 4096, MADV_DONTFORK); }
+  if (!strcmp(what, "record lock")) { struct flock l = { .l_type = F_RDLCK }; fcntl(fd, F_SETLK, &l); }
   if (!strcmp(what, "sleep")) usleep(10);
   if (!strcmp(what, "child")) { if (!fork()) _exit(0); wait(NULL); }
   if (!strcmp(what, "timer")) alarm(1000);
@@ -237,7 +238,7 @@ func TestSharedSetUpIsPutBack(t *testing.T) {
 // What processes would have in common is not shared.
 func TestSetUpsNotShared(t *testing.T) {
 	prog := compileSetUp(t)
-	for _, what := range []string{"file", "unnamed", "mapping", "left out", "sleep", "child", "timer"} {
+	for _, what := range []string{"file", "unnamed", "mapping", "left out", "sleep", "child", "timer", "record lock"} {
 		t.Run(what, func(t *testing.T) {
 			tg := startSharing(t, prog, Fork, setUpAlways, what)
 			for i := range 3 {

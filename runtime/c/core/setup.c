@@ -201,7 +201,7 @@ static bool shareable(uint16_t op) {
   case HD_OP_ATOMIC_LOAD: case HD_OP_ATOMIC_STORE: case HD_OP_ATOMIC_RMW: case HD_OP_ATOMIC_CAS: case HD_OP_ATOMIC_FENCE:
   case HD_OP_OMP_LOCK_INIT: case HD_OP_OMP_LOCK_DESTROY: case HD_OP_OMP_LOCK: case HD_OP_OMP_TEST_LOCK: case HD_OP_OMP_UNLOCK:
   case HD_OP_SIGNAL_MASK: case HD_OP_SIGNAL_ACTION:
-  case HD_OP_FD_OPEN: case HD_OP_FD_READ: case HD_OP_FD_WRITE: case HD_OP_FD_CLOSE: return true;
+  case HD_OP_FD_OPEN: case HD_OP_FD_READ: case HD_OP_FD_WRITE: case HD_OP_FD_CLOSE: case HD_OP_FD_CTL: return true;
   }
   return false;
 }

@@ -127,7 +127,7 @@ static void output(uint64_t n) {
 //
 // They have its descriptors in common, and so their offsets, and the file of the captured output, which is emptied after each.
 enum { MOST_OPEN = 256, MOST_OUTPUT = 1 << 20 };
-static struct { int fd; long at; } opens[MOST_OPEN];
+static struct { int fd; long at, flags; } opens[MOST_OPEN];
 static int nopens;
 static char *output_then;
 static uint64_t output_then_size;
@@ -140,7 +140,6 @@ static bool same_file(int a, int b) {
 }
 
 static const char *shares(void) {
-  if (modes_set) return "the flags of a descriptor";
   for (int fd = 0; fd < BACKUPS; fd++)
     if (!same_file(fd, backup + fd)) return "the standard output";
   nopens = 0;
@@ -149,11 +148,13 @@ static const char *shares(void) {
     if ((fd > 0 && fd < BACKUPS) || hd_reserved_fd(fd) || hd_sys(SYS_fstat, fd, &st, 0) != 0) continue;
     long flags = hd_sys(SYS_fcntl, fd, F_GETFL, 0);
     if (flags & O_PATH) continue; // of files that the runtime models, too
+    if (fd < first_new && fd < 64 && flags != modes[fd]) return "the flags of a descriptor";
     if (fd >= first_new && hd_is_external(fd)) return "a descriptor that leads to another process";
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) continue;
     if (fd >= first_new && S_ISREG(st.st_mode) && (flags & O_ACCMODE) != O_RDONLY) return "a file that is open for writing";
     if (nopens == MOST_OPEN) return "more than 256 files";
     opens[nopens].fd = fd;
+    opens[nopens].flags = flags;
     opens[nopens++].at = hd_sys(SYS_lseek, fd, 0, SEEK_CUR);
   }
   output_then_size = output_size();
@@ -168,7 +169,10 @@ static const char *shares(void) {
 }
 
 static void continues(void) {
-  for (int i = 0; i < nopens; i++) hd_sys(SYS_lseek, opens[i].fd, opens[i].at, SEEK_SET);
+  for (int i = 0; i < nopens; i++) {
+    hd_sys(SYS_lseek, opens[i].fd, opens[i].at, SEEK_SET);
+    hd_sys(SYS_fcntl, opens[i].fd, F_SETFL, opens[i].flags);
+  }
   for (uint64_t at = 0; at < output_then_size;) {
     long n = hd_sys(SYS_write, backup + 1, output_then + at, output_then_size - at);
     if (n <= 0) hd_fatal("cannot write the output of the set-up (error %d)", (int)-n);
