@@ -124,7 +124,7 @@ func hdChildWorks() bool {
 	const all, exited, noHang, noWait = 0, 4, 1, 0x1000000
 	var info [16]uint64 // a siginfo_t, whose first word is the signal's number
 	if hdSystem(hdWaitid, all, 0, uintptr(unsafe.Pointer(&info)), exited|noHang|noWait) != 0 {
-		hd.forked = false // there are none
+		hd.forked = false // it has none
 		return false
 	}
 	return uint32(info[0]) == 0
