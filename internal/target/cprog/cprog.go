@@ -135,7 +135,7 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 		cfg.statements = &statements{}
 	}
 	t := &Target{cfg: cfg, visited: map[string]bool{}}
-	t.loop = ipc.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Again: t.again}
+	t.loop = ipc.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Again: t.again, Stale: t.stale}
 	t.isolate(max(cfg.Isolation, Snapshot))
 	if cfg.Threads {
 		t.isolate(Process)

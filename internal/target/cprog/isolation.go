@@ -56,14 +56,20 @@ const (
 	setUpAlways              // for tests, with Fork
 )
 
-// again reports whether the execution has to be repeated because the program needs more isolation
-// or more threads created in advance, or would be faster under another one. It provides them.
-func (t *Target) again(p *ipc.Process, r *abi.Result, what string) bool {
-	if r.Notes&abi.NoteSetup != 0 && t.isolation == Snapshot && t.cfg.Isolation == Automatic {
-		t.isolate(Fork)
-		t.fast = true
-		return true
+// stale reports whether the executions after this one are faster in a process under fork isolation, where they share a long
+// set-up, and chooses that.
+func (t *Target) stale(r *abi.Result) bool {
+	if r.Notes&abi.NoteSetup == 0 || t.isolation != Snapshot || (t.cfg.Isolation != Automatic && !t.cfg.beside) {
+		return false
 	}
+	t.isolate(Fork)
+	t.fast = true
+	return true
+}
+
+// again reports whether the execution has to be repeated because the program needs more isolation
+// or more threads created in advance. It provides them.
+func (t *Target) again(p *ipc.Process, r *abi.Result, what string) bool {
 	if r.Outcome != abi.OutUnsupported || r.Status == 0 {
 		return false
 	}

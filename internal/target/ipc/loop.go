@@ -54,6 +54,8 @@ type Loop struct {
 	// Again, if not nil, sees each result and its message first. If it reports true the result is
 	// dropped, and the next process repeats the execution.
 	Again func(p *Process, r *abi.Result, message string) bool
+	// Stale, if not nil, sees each result that is not dropped. If it reports true, the next execution gets a new process.
+	Stale func(r *abi.Result) bool
 
 	proc   *Process
 	nextID uint64
@@ -313,7 +315,7 @@ func (s *stream) record(kind uint32, b []byte) error {
 	s.dog.call = ""
 	s.proc.answered()
 	o.Index = j.first + int(r.Index)
-	s.ended(o, r.Last != 0)
+	s.ended(o, r.Last != 0 || s.Stale != nil && s.Stale(r))
 	return nil
 }
 

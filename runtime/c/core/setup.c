@@ -76,7 +76,7 @@ struct key {
 };
 enum { FLAGS = HD_PLAN_EVENTS | HD_PLAN_ACCESSES | HD_PLAN_STACKS | HD_PLAN_VALUES | HD_PLAN_FUNCTIONS | HD_PLAN_STATES | HD_PLAN_WATCH };
 
-// Shared by all processes. A server's pid is 0 if none exists.
+// Shared by all processes. Without a pid it is vacant.
 static struct server {
   struct key key;
   const struct hd_plan *plan; // to be executed next
