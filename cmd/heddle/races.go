@@ -32,7 +32,8 @@ type racesCommand struct {
 	suppressFlag
 	SARIF string `name:"sarif" placeholder:"FILE" predictor:"file" help:"Write the races and failures to FILE in SARIF, too."`
 	annotationsFlag
-	Full bool `help:"Show all frames of each stack."`
+	Full      bool `help:"Show all frames of each stack."`
+	AllPlaces bool `help:"Show each pair of places that raced, not only one of those with one cause."`
 
 	Program program `arg:"" passthrough:"partial" help:"The program and its arguments, after --."`
 }
@@ -141,6 +142,7 @@ func (c *racesCommand) print(a *app, r *result.Races) error {
 		fmt.Fprintf(a.stderr, "heddle: note: %s\n", n)
 	}
 	p := a.printer(drawFlags{Full: c.Full}, statsFlag{})
+	p.AllPlaces = c.AllPlaces
 	p.Races(r)
 	return nil
 }

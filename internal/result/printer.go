@@ -30,6 +30,8 @@ type Printer struct {
 	// EarlyTimeouts says that the search had no bound for early timeouts (--early-timeouts).
 	EarlyTimeouts bool
 
+	AllPlaces bool // heddle races: each pair of places, not one for each group of them
+
 	Prune bool // kept findings that no longer fail are removed
 
 	// For heddle test.

@@ -246,7 +246,19 @@ func distinct(races []RaceFound) (out []*RaceFound) {
 func (p *Printer) Races(r *Races) {
 	w := p.Words
 	shown := distinct(r.Races)
+	var all []places
 	for _, x := range shown {
+		all = append(all, places{object: x.Object, where: [2]string{x.Sides[0].Where, x.Sides[1].Where}, apart: x.Verdict})
+	}
+	groups := grouped(all)
+	if p.AllPlaces {
+		groups = nil
+		for i := range shown {
+			groups = append(groups, []int{i})
+		}
+	}
+	for _, g := range groups {
+		x := shown[g[0]]
 		fmt.Fprintf(w, "data race: %s\n", x.memory())
 		for k := range x.Sides {
 			s := &x.Sides[k]
@@ -254,14 +266,23 @@ func (p *Printer) Races(r *Races) {
 			p.stack(w, s.Stack)
 		}
 		fmt.Fprintf(w, "  %s\n", x.verdict())
+		if more := morePlaces(all, g); more != "" {
+			fmt.Fprintf(w, "  %s (--all-places shows them)\n", more)
+		}
 		if f := x.Failure; f != nil && f.Trace != "" {
 			fmt.Fprintf(w, "  replay: heddle replay %s\n", wording.Quoted(f.Trace))
 		}
 		fmt.Fprintln(w)
 	}
-	what := wording.Count(len(shown), "data race")
-	if len(shown) == 0 {
+	what, pairs := wording.Count(len(groups), "data race"), 0
+	for _, g := range groups {
+		pairs += placesOf(all, g)
+	}
+	switch {
+	case len(groups) == 0:
 		what = "no data race"
+	case len(groups) < pairs:
+		what += fmt.Sprintf(" at %s pairs of places", wording.Thousands(pairs))
 	}
 	if r.Ended == string(engine.ByInterrupt) {
 		what = "interrupted; " + what + " so far"

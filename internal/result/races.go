@@ -44,13 +44,23 @@ func printRaces(w io.Writer, r *engine.Report) {
 		if len(races) == 0 {
 			return
 		}
-		fmt.Fprintf(w, "\n%s seen%s:\n", wording.Count(len(races), "data race"), how)
-		for i, r := range races {
+		var all []places
+		for _, r := range races {
+			all = append(all, places{object: r.Object, where: [2]string{r.First.Where, r.Second.Where}})
+		}
+		groups := grouped(all)
+		fmt.Fprintf(w, "\n%s seen%s:\n", wording.Count(len(groups), "data race"), how)
+		for i, g := range groups {
 			if i == racesShown {
-				fmt.Fprintf(w, "  and %s more (--json lists all)\n", wording.Thousands(len(races)-i))
+				fmt.Fprintf(w, "  and %s more (--json lists all)\n", wording.Thousands(len(groups)-i))
 				return
 			}
-			fmt.Fprintf(w, "  %s: %s, %s\n", r.Object, r.First.text(), r.Second.text())
+			r := races[g[0]]
+			more := morePlaces(all, g)
+			if more != "" {
+				more = ", " + more
+			}
+			fmt.Fprintf(w, "  %s: %s, %s%s\n", r.Object, r.First.text(), r.Second.text(), more)
 		}
 	}
 	list(certain, "")
