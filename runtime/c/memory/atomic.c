@@ -254,7 +254,8 @@ static int assembly_order(uint32_t word) {
   }
 }
 
-static uint64_t assembly_expects(const struct hd_assembly_frame *f, uint32_t size) {
+static uint64_t assembly_expects(const struct hd_assembly_frame *f, uint32_t word, uint32_t size) {
+  if ((word & HD_ASSEMBLY_WIDE) && size == 8) return (uint64_t)(uint32_t)f->rdx << 32 | (uint32_t)f->rax;
   switch (size) {
   case 1: return (uint8_t)f->rax;
   case 2: return (uint16_t)f->rax;
@@ -263,8 +264,6 @@ static uint64_t assembly_expects(const struct hd_assembly_frame *f, uint32_t siz
   default: return f->rax;
   }
 }
-
-static uint64_t assembly_wide(const struct hd_assembly_frame *f) { return (uint64_t)(uint32_t)f->rdx << 32 | (uint32_t)f->rax; }
 
 void hd_assembly_before(uint64_t address, const struct hd_assembly_frame *f) {
   static const uint16_t operations[] = { HD_OP_ATOMIC_LOAD, HD_OP_ATOMIC_STORE, HD_OP_ATOMIC_RMW, HD_OP_ATOMIC_CAS, HD_OP_ATOMIC_FENCE };
@@ -292,11 +291,13 @@ void hd_assembly_before(uint64_t address, const struct hd_assembly_frame *f) {
     return;
   }
   assembly.address = address, assembly.before = value, assembly.pc = f->ret, assembly.word = word;
-  assembly.expected = (word & HD_ASSEMBLY_WIDE) ? assembly_wide(f) : assembly_expects(f, size);
+  assembly.expected = assembly_expects(f, word, size);
 }
 
+enum { zero_flag = 1 << 6 };
+
 void hd_assembly_after(uint64_t unused, const struct hd_assembly_frame *f) {
-  (void)unused, (void)f;
+  (void)unused;
   bool active = hd_active();
   if ((!active && !hd_alone) || !assembly.address) return;
   uint32_t kind = assembly.word & HD_ASSEMBLY_KIND, size = assembly.word & HD_ASSEMBLY_SIZE;
@@ -321,7 +322,7 @@ void hd_assembly_after(uint64_t unused, const struct hd_assembly_frame *f) {
     if (old == new) hd_observe(t, assembly.pc, old);
     return;
   default: {
-    int ok = old == assembly.expected;
+    int ok = (f->flags & zero_flag) != 0; // a compare-exchange sets it if it has stored
     t->pend.aux = ok ? new : assembly.expected;
     if (ok) hd_progress(t);
     hd_commit(t, old, ok);
