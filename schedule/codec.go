@@ -15,7 +15,7 @@ import (
 
 // CodecVersion is the version of marshalled plans and outcomes. It is raised whenever an older
 // reader would carry out a plan, or understand an outcome, in another way than it was meant.
-const CodecVersion = 9
+const CodecVersion = 10
 
 // ErrCodec is what every error of unmarshalling a plan or an outcome is. An error is a
 // *trace.PointsError as well if the other side has another meaning of scheduling points.
@@ -36,11 +36,11 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 		Version: CodecVersion, PointsVersion: PointsVersion,
 		Tag: p.Tag, Seed: p.Seed, Repeat: uint32(p.Repeat),
 		Mode: uint32(p.Mode), Policy: uint32(p.Policy), Stay: p.Stay, Depth: uint32(p.Depth), Length: uint32(p.Length),
-		MaxSteps: uint32(p.MaxSteps), Cut: p.Cut, FairAfter: uint32(p.FairAfter), FairSeed: p.FairSeed, Timeouts: p.Timeouts, Delays: uint32(p.Delays), Spurious: p.Spurious, Haste: p.Haste, Cycles: p.Cycles,
+		MaxSteps: uint32(p.MaxSteps), Cut: p.Cut, Turns: uint32(p.Turns.Visits), TurnsFrom: uint32(p.Turns.From), TurnsAfter: uint32(p.Turns.After), FairAfter: uint32(p.FairAfter), FairSeed: p.FairSeed, Timeouts: p.Timeouts, Delays: uint32(p.Delays), Spurious: p.Spurious, Haste: p.Haste, Cycles: p.Cycles,
 		Record: p.Record, Accesses: p.Accesses, MaxAccesses: int64(p.MaxAccesses), SkipAccesses: uint64(p.SkipAccesses), Watch: p.Watch, Visits: p.Visits,
 		Stop: p.Stop, ExpectStatus: p.ExpectStatus, Output: p.Output, Values: p.Values, Functions: p.Functions, States: p.States, WordsFrom: uint32(p.WordsFrom), Fault: trace.FaultRecord(p.Fault),
 	}
-	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.FairAfter, p.WordsFrom, p.SkipAccesses} {
+	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.Turns.Visits, p.Turns.From, p.Turns.After, p.FairAfter, p.WordsFrom, p.SkipAccesses} {
 		if n < 0 || n > maxCount {
 			return nil, fmt.Errorf("a plan with a count of %d cannot leave its process: a bug in heddle", n)
 		}
@@ -100,13 +100,13 @@ func decodePlan(data []byte) (p Plan, err error) {
 	case m.MaxAccesses < AllAccesses || m.MaxAccesses > maxCount:
 		return p, fmt.Errorf("%d is not a number of accesses", m.MaxAccesses)
 	}
-	if err := counts(uint64(m.Repeat), uint64(m.Depth), uint64(m.Length), uint64(m.MaxSteps), uint64(m.FairAfter), uint64(m.WordsFrom), m.SkipAccesses); err != nil {
+	if err := counts(uint64(m.Repeat), uint64(m.Depth), uint64(m.Length), uint64(m.MaxSteps), uint64(m.Turns), uint64(m.TurnsFrom), uint64(m.TurnsAfter), uint64(m.FairAfter), uint64(m.WordsFrom), m.SkipAccesses); err != nil {
 		return p, err
 	}
 	p = Plan{
 		Tag: m.Tag, Seed: m.Seed, Repeat: int(m.Repeat),
 		Mode: Mode(m.Mode), Policy: Policy(m.Policy), Stay: m.Stay, Depth: int(m.Depth), Length: int(m.Length),
-		MaxSteps: int(m.MaxSteps), Cut: m.Cut, FairAfter: int(m.FairAfter), FairSeed: m.FairSeed, Timeouts: m.Timeouts, Delays: Delays(m.Delays), Spurious: m.Spurious, Haste: m.Haste, Cycles: m.Cycles,
+		MaxSteps: int(m.MaxSteps), Cut: m.Cut, Turns: Turns{int(m.Turns), int(m.TurnsFrom), int(m.TurnsAfter)}, FairAfter: int(m.FairAfter), FairSeed: m.FairSeed, Timeouts: m.Timeouts, Delays: Delays(m.Delays), Spurious: m.Spurious, Haste: m.Haste, Cycles: m.Cycles,
 		Record: m.Record, Accesses: m.Accesses, MaxAccesses: int(m.MaxAccesses), SkipAccesses: int(m.SkipAccesses), Watch: m.Watch, Visits: m.Visits,
 		Stop: m.Stop, ExpectStatus: m.ExpectStatus, Output: m.Output, Values: m.Values, Functions: m.Functions, States: m.States, WordsFrom: int(m.WordsFrom), Fault: trace.FaultOf(m.Fault),
 	}
@@ -145,9 +145,9 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 		Version: CodecVersion, Index: uint32(o.Index),
 		Ending: trace.EndingToProto(&o.Ending), Output: o.Ending.Output,
 		Signature: o.Signature, Points: uint32(o.Points), Switches: uint32(o.Switches), Preemptions: uint32(o.Preemptions),
-		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), FairAt: uint32(o.FairAt), Stretches: uint32(o.Stretches), RelaxedCut: o.RelaxedCut, Cut: o.Cut, External: o.External, Shared: o.Shared, Random: o.Random, Unordered: uint32(o.Unordered),
+		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), FairAt: uint32(o.FairAt), Passed: uint32(o.Passed), Stretches: uint32(o.Stretches), RelaxedCut: o.RelaxedCut, Cut: o.Cut, External: o.External, Shared: o.Shared, Random: o.Random, Unordered: uint32(o.Unordered),
 	}
-	for _, n := range []int{o.Index, o.Points, o.Switches, o.Preemptions, o.Threads, o.Deviations, o.FairAt, o.Stretches} {
+	for _, n := range []int{o.Index, o.Points, o.Switches, o.Preemptions, o.Threads, o.Deviations, o.FairAt, o.Passed, o.Stretches} {
 		if n < 0 || n > maxCount {
 			return nil, fmt.Errorf("an outcome with a count of %d cannot leave its process: a bug in heddle", n)
 		}
@@ -198,7 +198,7 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 	if err := unmarshal(data, m, &m.Version); err != nil {
 		return o, err
 	}
-	if err := counts(uint64(m.Index), uint64(m.Points), uint64(m.Switches), uint64(m.Preemptions), uint64(m.Threads), uint64(m.Deviations), uint64(m.FairAt), uint64(m.Stretches)); err != nil {
+	if err := counts(uint64(m.Index), uint64(m.Points), uint64(m.Switches), uint64(m.Preemptions), uint64(m.Threads), uint64(m.Deviations), uint64(m.FairAt), uint64(m.Passed), uint64(m.Stretches)); err != nil {
 		return o, err
 	}
 	if m.Ending == nil {
@@ -206,7 +206,7 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 	}
 	o = Outcome{
 		Index: int(m.Index), Signature: m.Signature, Points: int(m.Points), Switches: int(m.Switches), Preemptions: int(m.Preemptions),
-		Threads: int(m.Threads), Deviations: int(m.Deviations), FairAt: int(m.FairAt), Stretches: int(m.Stretches), RelaxedCut: m.RelaxedCut, Cut: m.Cut, External: m.External, Shared: m.Shared, Random: m.Random, Unordered: SharedState(m.Unordered) & (sharedStates - 1),
+		Threads: int(m.Threads), Deviations: int(m.Deviations), FairAt: int(m.FairAt), Passed: int(m.Passed), Stretches: int(m.Stretches), RelaxedCut: m.RelaxedCut, Cut: m.Cut, External: m.External, Shared: m.Shared, Random: m.Random, Unordered: SharedState(m.Unordered) & (sharedStates - 1),
 	}
 	if o.Ending, err = trace.EndingFromProto(m.Ending); err != nil {
 		return o, err

@@ -22,7 +22,7 @@ func drawPlan(t *rapid.T) Plan {
 		Mode:   Mode(rapid.IntRange(0, int(Tolerant)).Draw(t, "mode")),
 		Policy: Policy(rapid.IntRange(0, len(policies)-1).Draw(t, "policy")),
 		Stay:   rapid.Float64Range(0, 1).Draw(t, "stay"), Depth: count.Draw(t, "depth"), Length: count.Draw(t, "length"),
-		MaxSteps: count.Draw(t, "steps"), FairAfter: count.Draw(t, "fair after"), FairSeed: rapid.Uint64().Draw(t, "fair seed"), Timeouts: rapid.Bool().Draw(t, "timeouts"),
+		MaxSteps: count.Draw(t, "steps"), Turns: Turns{count.Draw(t, "turns"), count.Draw(t, "turns from"), count.Draw(t, "turns after")}, FairAfter: count.Draw(t, "fair after"), FairSeed: rapid.Uint64().Draw(t, "fair seed"), Timeouts: rapid.Bool().Draw(t, "timeouts"),
 		Delays:   Delays(rapid.IntRange(0, int(AnyDelays)).Draw(t, "delays")),
 		Spurious: rapid.Bool().Draw(t, "spurious"), Haste: rapid.Bool().Draw(t, "haste"), Cycles: rapid.Bool().Draw(t, "cycles"),
 		Record: rapid.Bool().Draw(t, "record"), Accesses: rapid.Bool().Draw(t, "accesses"),
@@ -75,14 +75,14 @@ func TestPlanRoundTrip(t *testing.T) {
 func TestCodecHasEveryField(t *testing.T) {
 	p := Plan{
 		Tag: 1, Seed: 2, Repeat: 3, Mode: Tolerant, Script: []Step{{Thread: 0, Op: 4, Site: 5, Wake: -1}}, Threads: threads(1),
-		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, Cut: true, FairAfter: 10, FairSeed: 11, Timeouts: true, Delays: AnyDelays,
+		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, Cut: true, Turns: Turns{25, 26, 27}, FairAfter: 10, FairSeed: 11, Timeouts: true, Delays: AnyDelays,
 		Spurious: true, Haste: true, Cycles: true, Record: true, Accesses: true, Values: true, Functions: true, States: true, WordsFrom: 24, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Visits: true, Stop: true, ExpectStatus: 12, Output: true, Fault: &trace.Fault{Model: trace.FaultKilled, Thread: 20, Site: 23, Index: 21, Amount: 22},
 		Holds:   []Hold{{Site: 13, Arrival: 14, Thread: AnyThread, Until: 15, When: Reached, Same: true, Last: 16, Not: true, Steps: 17, Time: true}},
 		Weights: []int{18}, Interesting: []trace.Site{19},
 	}
 	o := Outcome{
 		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Signature: 2, Points: 3, Switches: 4, Preemptions: 5,
-		Threads: 6, Deviations: 7, FairAt: 8, Stretches: 23, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
+		Threads: 6, Deviations: 7, FairAt: 8, Passed: 24, Stretches: 23, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
 		Relaxed: []Relaxed{{Site: 1, Calls: []trace.Site{2, 3}, Order: true, Weak: true}}, RelaxedCut: true, Cut: true,
 		External: true, Shared: true, Random: true, Unordered: StreamState | ClockState,
 		Watched: &Watched{
@@ -96,7 +96,7 @@ func TestCodecHasEveryField(t *testing.T) {
 		Trace: &trace.Trace{Header: trace.Header{Heddle: "1", Target: "c", PointsVersion: PointsVersion, Command: []string{"x"}}, Stacks: [][]trace.Site{nil},
 			Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}},
 	}
-	for _, v := range []reflect.Value{reflect.ValueOf(p), reflect.ValueOf(o), reflect.ValueOf(*o.Watched), reflect.ValueOf(o.Watched.Races[0]), reflect.ValueOf(p.Holds[0]), reflect.ValueOf(o.Holds[0]), reflect.ValueOf(o.Relaxed[0])} {
+	for _, v := range []reflect.Value{reflect.ValueOf(p), reflect.ValueOf(o), reflect.ValueOf(*o.Watched), reflect.ValueOf(o.Watched.Races[0]), reflect.ValueOf(p.Holds[0]), reflect.ValueOf(p.Turns), reflect.ValueOf(o.Holds[0]), reflect.ValueOf(o.Relaxed[0])} {
 		for i := range v.NumField() {
 			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Watcher" {
 				t.Errorf("the test sets no %s", name)
@@ -215,7 +215,7 @@ func TestCodecRefuses(t *testing.T) {
 	}{
 		{"empty", "version 0", nil, false},
 		{"garbage", "cannot be read", []byte("hello, heddle"), false},
-		{"version", "it has version 1, and this heddle knows version 9", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
+		{"version", "it has version 1, and this heddle knows version 10", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
 		{"points", "scheduling points", plan(func(m *tracepb.Plan) { m.PointsVersion = PointsVersion + 1 }), false},
 		{"unknown field", "fields that this heddle does not know", append(plan(func(*tracepb.Plan) {}), 0xa0, 0x3f, 1), false},
 		{"unknown field inside", "fields that this heddle does not know", plan(func(m *tracepb.Plan) {
@@ -232,7 +232,7 @@ func TestCodecRefuses(t *testing.T) {
 		{"script", "its script has a step of thread 3, where there are 0 threads", plan(func(m *tracepb.Plan) {
 			m.Script = &tracepb.Schedule{Count: 1, IntervalThread: []uint32{3}, IntervalLength: []uint32{1}, CodeOp: []uint32{1}, CodeSite: []int64{1}}
 		}), false},
-		{"outcome's version", "it has version 10", outcome(func(m *tracepb.Outcome) { m.Version = 10 }), true},
+		{"outcome's version", "it has version 11", outcome(func(m *tracepb.Outcome) { m.Version = 11 }), true},
 		{"no ending", "it has no ending", outcome(func(m *tracepb.Outcome) { m.Ending = nil }), true},
 		{"kind", "300 is not a kind of ending", outcome(func(m *tracepb.Outcome) { m.Ending.Kind = 300 }), true},
 		{"divergence", "an impossible step", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},

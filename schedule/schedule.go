@@ -89,6 +89,8 @@ type Plan struct {
 	// Cut ends an execution that has passed MaxSteps points as if the program ended there: cleanly, with ExpectStatus and
 	// Outcome.Cut. Without, it is trace.Unfinished.
 	Cut bool
+	// Turns leaves decisions to Policy only in some of the turns of a loop. A target may ignore it.
+	Turns Turns
 	// FairAfter is the number of points with which the fair phase begins (docs/scheduler.md): 0 for half of MaxSteps,
 	// Never for none. Where it is set, far more points without progress end an execution. FairSeed seeds the random
 	// numbers of the phase, so that it changes nothing before.
@@ -146,6 +148,11 @@ type Plan struct {
 	ExpectStatus int32
 }
 
+// Turns says in which turns of a loop a policy decides (docs/scheduler.md): where a thread visits an instruction for one
+// of the first times, and in Visits visits from number From on. After such a first visit it decides in all threads for After
+// points. Elsewhere a thread goes on as long as it can. Which points there are does not depend on Turns. Without Visits the policy decides everywhere.
+type Turns struct{ Visits, From, After int }
+
 // Never is the Plan.FairAfter of a plan without a fair phase.
 const Never = maxCount
 
@@ -177,6 +184,7 @@ type Outcome struct {
 	Preemptions int
 	Threads     int
 	Deviations  int          // Tolerant: steps skipped or inserted
+	Passed      int          // Points that Plan.Turns left to the running thread
 	Stretches   int          // quiet stretches of its threads (docs/scheduler.md#computation)
 	FairAt      int          // Points when the fair phase began, 0 if it did not
 	Trace       *trace.Trace // if Plan.Record; its Ending equals Ending

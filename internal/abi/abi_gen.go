@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 23
+	AbiVersion      = 24
 	PointsVersion   = 11
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -347,6 +347,8 @@ const (
 	Stretches      = 1024
 	StretchesMore  = 3
 	StretchesAlive = 5000
+	TurnsNew       = 16
+	TurnsSites     = 32768
 	Cpus           = 4
 	Holds          = 64
 	HoldObjects    = 4096
@@ -470,7 +472,7 @@ const (
 	PlanFar  = 2
 )
 
-// Plan is struct hd_plan, 160 bytes.
+// Plan is struct hd_plan, 176 bytes.
 type Plan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -501,11 +503,14 @@ type Plan struct {
 	FairSeed     uint64 // offset 144
 	FairAfter    uint32 // offset 152
 	WordsFrom    uint32 // offset 156
+	Turns        uint32 // offset 160
+	TurnsFrom    uint32 // offset 164
+	TurnsAfter   uint32 // offset 168
 }
 
 // Size and offsets of Plan as the C compiler has them.
 const (
-	SizeofPlan               = 160
+	SizeofPlan               = 176
 	OffsetofPlanId           = 0
 	OffsetofPlanSeed         = 8
 	OffsetofPlanSlack        = 16
@@ -535,6 +540,9 @@ const (
 	OffsetofPlanFairSeed     = 144
 	OffsetofPlanFairAfter    = 152
 	OffsetofPlanWordsFrom    = 156
+	OffsetofPlanTurns        = 160
+	OffsetofPlanTurnsFrom    = 164
+	OffsetofPlanTurnsAfter   = 168
 )
 
 // enum hd_record
@@ -606,6 +614,7 @@ type Result struct {
 	Last        uint32 // offset 88
 	MetThread   uint32 // offset 92
 	MetOp       uint32 // offset 96
+	Passed      uint32 // offset 100
 	Watched     uint64 // offset 104
 	Fault       uint64 // offset 112
 	FairAt      uint32 // offset 120
@@ -634,6 +643,7 @@ const (
 	OffsetofResultLast        = 88
 	OffsetofResultMetThread   = 92
 	OffsetofResultMetOp       = 96
+	OffsetofResultPassed      = 100
 	OffsetofResultWatched     = 104
 	OffsetofResultFault       = 112
 	OffsetofResultFairAt      = 120

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,11 +14,21 @@ import (
 
 // A stress test repeats a few operations for 100,000 turns. A bug that is in the operations shows in the first turns as well as in the
 // last, and the beginning of an execution costs a fraction of the whole. So if the first execution is long, the search cuts part of the
-// executions (schedule.Plan.Cut) and spends as many scheduling points on these as on whole ones.
+// executions (schedule.Plan.Cut). A bug of a late turn, or of the end, shows only in executions that get there: of those that run to
+// their end, part leave decisions to the policy only in some turns of a loop (schedule.Plan.Turns), so that few decisions lie between
+// two that matter. Each of the two gets half of the scheduling points.
 const (
 	longFirst = 20_000 // points of the first execution from which on others are cut
 	leastCut  = 2_000  // points of an execution that is cut: between these, log-uniform
 	mostCut   = 20_000
+	// Plan.Turns: visits of a window, and points after a visit that is one of an instruction's first, log-uniformly.
+	leastTurns, mostTurns = 16, 4096
+	// turnVisits is how many points of an execution go with one visit of an instruction in a loop, at the least.
+	turnVisits = 4
+	// firstDecisions is how many decisions an execution with turns is taken to have before one has run.
+	firstDecisions = 1000
+	// mostPriorities is the largest depth of PCT in an execution with turns.
+	mostPriorities = 4
 )
 
 // CutExecutions are executions that the search ended before they were over. Each is judged up to there.
@@ -28,66 +39,113 @@ type CutExecutions struct {
 
 // cuts decides which executions are cut. Everything follows from the plans and their outcomes, in their order.
 type cuts struct {
-	Long    int        `json:"long"`    // points of the last whole execution; 0 while none was long
-	Planned [2]float64 `json:"planned"` // points of planned executions, whole and cut, since Yields changed
+	Long    int            `json:"long"`    // points of the last whole execution; 0 while none was long
+	Planned [kinds]float64 `json:"planned"` // points of planned executions, by kind, since Yields changed
 	// Yields is the kind of execution, an index of Planned, that showed the last new race; -1 before the first.
 	Yields int           `json:"yields"`
 	Cut    CutExecutions `json:"cut"`
-	Since  int           `json:"since"` // cut since the last new behaviour
+	// InTurns is the number of executions with Plan.Turns, and Decisions how many scheduling points of the last one were left to its policy.
+	InTurns   int `json:"inTurns"`
+	Decisions int `json:"decisions"`
+	Since     int `json:"since"` // executions without a behaviour since the last new one
 }
 
 // The kinds of executions, as indices of cuts.Planned.
 const (
-	whole = iota
-	cutShort
+	cutShort = iota
+	inTurns
+	whole
+	kinds
 )
 
-// Of the points that a search plans, each kind gets half at first, and once a kind has shown a new race, yieldShare.
+// Of the points that a search plans, each kind gets its share at first, and once a kind has shown a new race, yieldShare.
+var firstShares = [kinds]float64{cutShort: 0.5, inTurns: 0.25, whole: 0.25}
+
 const yieldShare = 0.75
 
-// share returns the part of the points that is for executions that are cut.
-func (c *cuts) share() float64 {
+// share returns the part of the points that is for executions of a kind.
+func (c *cuts) share(kind int) float64 {
 	switch c.Yields {
-	case whole:
-		return 1 - yieldShare
-	case cutShort:
+	case -1:
+		return firstShares[kind]
+	case kind:
 		return yieldShare
 	}
-	return 0.5
+	return (1 - yieldShare) * firstShares[kind] / (1 - firstShares[c.Yields])
 }
 
-// shorten decides whether the executions of a plan are cut, and after how many points.
+// next returns the kind that is behind its share, inTurns only with turns: the runtime has to know them, and an execution that is
+// recorded is for a search that learns from the orders in it.
+func (c *cuts) next(turns bool) int {
+	least := whole
+	for kind := range kinds {
+		if kind == inTurns && !turns {
+			continue
+		}
+		if c.Planned[kind]*c.share(least) < c.Planned[least]*c.share(kind) {
+			least = kind
+		}
+	}
+	return least
+}
+
+// shorten decides of which kind the executions of a plan are.
 func (s *search) shorten(r *strategy.Request) {
 	p, c := &r.Plan, &s.cuts
-	fixed := 0
 	if s.opts.Cut != nil {
-		if fixed = *s.opts.Cut; fixed == 0 {
-			return
+		if n := *s.opts.Cut; n > 0 && (samples(p) || r.Key == strategy.First) {
+			cutAt(p, n)
 		}
-	}
-	if !samples(p) && (fixed == 0 || r.Key != strategy.First) {
 		return
 	}
-	budget := fixed
-	if fixed == 0 {
-		if c.Long == 0 {
-			return
-		}
-		n := float64(max(1, p.Repeat))
-		if share := c.share(); c.Planned[cutShort]*(1-share) > c.Planned[whole]*share {
-			c.Planned[whole] += n * float64(c.Long)
-			return
-		}
-		random := rand.New(rand.NewPCG(s.opts.Seed, s.flight.tag))
-		budget = int(leastCut * math.Pow(float64(mostCut)/leastCut, random.Float64()))
-		c.Planned[cutShort] += n * float64(budget)
+	if !samples(p) || c.Long == 0 {
+		return
 	}
+	random := rand.New(rand.NewPCG(s.opts.Seed, s.flight.tag))
+	kind, points := c.next(!p.Record && s.target.Header().Target == "c"), c.Long
+	switch kind {
+	case cutShort:
+		points = logUniform(random, leastCut, mostCut)
+		cutAt(p, points)
+	case inTurns:
+		c.turns(p, random)
+	}
+	c.Planned[kind] += float64(max(1, p.Repeat)) * float64(points)
+}
+
+// cutAt cuts the executions of a plan after n points.
+func cutAt(p *schedule.Plan, n int) {
 	if p.MaxSteps > 0 {
-		budget = min(budget, p.MaxSteps)
+		n = min(n, p.MaxSteps)
 	}
 	// A fair phase would only shorten the part under the plan's policy.
-	p.Cut, p.MaxSteps, p.FairAfter = true, budget, schedule.Never
-	p.Length = min(p.Length, budget) // where the policy's change points lie
+	p.Cut, p.MaxSteps, p.FairAfter = true, n, schedule.Never
+	p.Length = min(p.Length, n) // where the policy's change points lie
+}
+
+// turns leaves decisions to the policy of a plan only in some turns of loops. Among few decisions PCT hits the ones that matter, so half
+// of these plans use it.
+func (c *cuts) turns(p *schedule.Plan, random *rand.Rand) {
+	visits := max(leastTurns+1, c.Long/turnVisits)
+	p.Turns = schedule.Turns{Visits: logUniform(random, leastTurns, mostTurns)}
+	if random.IntN(2) == 0 {
+		p.Turns.From = random.IntN(visits)
+	} else {
+		p.Turns.From = logUniform(random, leastTurns, visits)
+	}
+	if random.IntN(2) == 0 {
+		p.Turns.After = logUniform(random, leastTurns, mostTurns)
+	}
+	decisions := cmp.Or(c.Decisions, firstDecisions)
+	if p.Policy != schedule.PCT && random.IntN(2) == 0 {
+		p.Policy, p.Stay, p.Depth, p.Length = schedule.PCT, 0, 2+random.IntN(mostPriorities-1), decisions
+	}
+	p.Length = min(p.Length, decisions)
+}
+
+// logUniform returns a number from least to most, log-uniformly.
+func logUniform(random *rand.Rand, least, most int) int {
+	return int(float64(least) * math.Pow(float64(most)/float64(least), random.Float64()))
 }
 
 // samples reports whether a plan draws a schedule at random. The others depend on where an execution ends.
@@ -104,8 +162,12 @@ func (s *search) uncut(p schedule.Plan) schedule.Plan {
 }
 
 // ran counts an execution, which has a behaviour that is new if fresh is set.
-func (c *cuts) ran(o *schedule.Outcome, first, fresh bool) {
+func (c *cuts) ran(p *schedule.Plan, o *schedule.Outcome, first, fresh bool) {
 	switch {
+	case p.Turns.Visits > 0:
+		c.InTurns++
+		c.Since++
+		c.Decisions = o.Points - o.Passed
 	case o.Cut:
 		c.Cut.Executions++
 		c.Since++
@@ -126,13 +188,16 @@ func (c *cuts) ran(o *schedule.Outcome, first, fresh bool) {
 }
 
 // raced says that an execution has shown a race that none had shown.
-func (c *cuts) raced(o *schedule.Outcome) {
+func (c *cuts) raced(p *schedule.Plan, o *schedule.Outcome) {
 	kind := whole
-	if o.Cut {
+	switch {
+	case o.Cut:
 		kind = cutShort
+	case p.Turns.Visits > 0:
+		kind = inTurns
 	}
 	if c.Yields != kind {
-		c.Yields, c.Planned = kind, [2]float64{}
+		c.Yields, c.Planned = kind, [kinds]float64{}
 	}
 }
 

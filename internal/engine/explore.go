@@ -368,6 +368,9 @@ func (s *search) coverage() *strategy.Coverage {
 	if s.cuts.Cut.Executions > 0 {
 		c.Missing = append(c.Missing, "executions were cut")
 	}
+	if s.cuts.InTurns > 0 {
+		c.Missing = append(c.Missing, "executions had scheduling decisions in some turns only")
+	}
 	if s.report.NotReproduced > 0 {
 		c.Missing = append(c.Missing, "an execution failed and did not fail again")
 	}
@@ -411,5 +414,5 @@ func (s *search) placed(site trace.Site) string {
 // have just raced wait to become scheduling points, or once behaviours are no longer recorded.
 func (s *search) stale() bool {
 	old := s.report.Executions - s.report.Newest - s.cuts.Since
-	return s.opts.Stale > 0 && old >= s.opts.Stale && old >= (s.report.Executions-s.cuts.Cut.Executions)/2 && s.strategy.Stage().Waiting == 0 && !s.behaviours.full()
+	return s.opts.Stale > 0 && old >= s.opts.Stale && old >= (s.report.Executions-s.cuts.Cut.Executions-s.cuts.InTurns)/2 && s.strategy.Stage().Waiting == 0 && !s.behaviours.full()
 }

@@ -135,7 +135,7 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 	if slices.ContainsFunc(r.Races, func(x Race) bool { return x.Unconfirmed }) {
 		r.RacesUnconfirmed = blamed(s.target, s.opts.Untold)
 	}
-	r.Cut = s.cuts.report()
+	r.Cut, r.InTurns = s.cuts.report(), s.cuts.InTurns
 	r.Coverage = s.coverage()
 	unhooked := s.unhooked()
 	if unhooked != "" {

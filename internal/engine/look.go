@@ -100,12 +100,12 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 		s.external = true
 		s.note("an execution depended on external nondeterminism (another process, the network, a system call that lasted): heddle does not control when it happens, and the same schedule may end differently")
 	}
-	if o.Ending.Kind == trace.Unfinished || o.Cut {
-		// It has no behaviour: what it would have done is not known.
+	if o.Ending.Kind == trace.Unfinished || o.Cut || plan.Turns.Visits > 0 {
+		// It has no behaviour: what it would have done is not known, or it is not drawn from all that there are.
 	} else if fresh = s.behaviours.add(o.Signature, plan.Tag); fresh {
 		s.report.Newest = s.report.Executions
 	}
-	s.cuts.ran(o, s.report.Executions == 1, fresh)
+	s.cuts.ran(plan, o, s.report.Executions == 1, fresh)
 	if o.Trace != nil {
 		s.lookAt(o)
 	}

@@ -65,7 +65,8 @@ type Options struct {
 	MaxSteps int
 
 	// Cut is the number of scheduling points after which every execution is cut (schedule.Plan.Cut), the first one included; 0 means
-	// that none is. If nil, the search cuts part of the executions if the first one is long.
+	// that none is. If nil, the search cuts part of the executions if the first one is long, and in part of the others leaves decisions to
+	// their policy only in some turns of loops.
 	Cut *int
 
 	// By default, timeouts, sleeps and timers may expire early and so overtake enabled threads,

@@ -42,7 +42,7 @@ func (s *search) saw(p *flying, o *schedule.Outcome, races []race.Race) {
 			known.plan, known.number = p.alone(p.observed-1), s.report.Executions
 		}
 		if !ok && s.report.Executions > 1 {
-			s.cuts.raced(o)
+			s.cuts.raced(&p.request.Plan, o)
 		}
 		known.orders[order(&r)]++
 		if ok && (known.recorded || t == nil) {

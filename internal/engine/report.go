@@ -79,6 +79,8 @@ type Report struct {
 	NotReproduced int `json:"notReproduced"`
 	// Unfinished are executions, counted among Executions, that heddle ended before they were over; nil without any.
 	Unfinished *UnfinishedExecutions `json:"unfinished,omitempty"`
+	// InTurns is the number of executions, counted among Executions, with scheduling decisions only in some turns of loops.
+	InTurns int `json:"in_turns,omitempty"`
 	// Cut are executions, counted among Executions, that the search ended after a number of scheduling points; nil without any.
 	Cut   *CutExecutions `json:"cut,omitempty"`
 	Notes []string       `json:"notes,omitempty"`

@@ -16,7 +16,7 @@ import (
 
 // resumeVersion is the version of the state passed to Options.Save. Raise it whenever an older
 // reader would continue with a different search.
-const resumeVersion = 6
+const resumeVersion = 7
 
 // savedSearch is the JSON form of an exploration that reached its bounds or was interrupted.
 type savedSearch struct {

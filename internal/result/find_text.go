@@ -48,7 +48,7 @@ func (p *Printer) findings(r *engine.Report) error {
 		fmt.Fprintf(w, "  %s: %s\n", f.Finding.Key, wording.Count(f.Executions, "execution"))
 	}
 	PrintUnfinished(w, r.Unfinished)
-	printCut(w, r.Cut, r.Executions)
+	printCut(w, r.Cut, r.InTurns, r.Executions)
 	p.printCovered(r)
 	printRaces(w, r)
 	printIgnored(w, r.Ignored)
@@ -94,7 +94,7 @@ func (p *Printer) printNothing(r *engine.Report) {
 	}
 	fmt.Fprintf(w, "%s%s (%.1f s)", how, executions, r.Seconds)
 	fmt.Fprintln(w, ended(r))
-	printCut(w, r.Cut, r.Executions)
+	printCut(w, r.Cut, r.InTurns, r.Executions)
 	if r.NotReproduced > 0 {
 		fmt.Fprintf(w, "%s failed and did not fail again when run again\n", wording.Count(r.NotReproduced, "execution"))
 	}
@@ -143,10 +143,13 @@ func PrintUnfinished(w io.Writer, u *engine.UnfinishedExecutions) {
 	}
 }
 
-// printCut prints how many of the executions of a search were cut; c may be nil.
-func printCut(w io.Writer, c *engine.CutExecutions, executions int) {
+// printCut prints how many of the executions of a search were cut, and how many had decisions in some turns only; c may be nil.
+func printCut(w io.Writer, c *engine.CutExecutions, inTurns, executions int) {
 	if c != nil {
 		fmt.Fprintf(w, "cut:     %s of %s, after at most %s (--cut)\n", wording.Thousands(c.Executions), wording.Count(executions, "execution"), wording.Count(c.Points, "scheduling point"))
+	}
+	if inTurns > 0 {
+		fmt.Fprintf(w, "turns:   %s of %s, with scheduling decisions only in some turns of loops\n", wording.Thousands(inTurns), wording.Count(executions, "execution"))
 	}
 }
 

@@ -293,7 +293,7 @@ func (p *Printer) Races(r *Races) {
 	}
 	fmt.Fprintln(w)
 	PrintUnfinished(w, r.UnfinishedExecutions)
-	printCut(w, r.Cut, r.Executions)
+	printCut(w, r.Cut, r.InTurns, r.Executions)
 	if len(shown) == 0 && len(r.Findings) == 0 {
 		printRelaxed(w, r.Relaxed)
 	}

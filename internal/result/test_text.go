@@ -26,7 +26,7 @@ func (p *Printer) Test(out *Test) error {
 	var cut strings.Builder
 	PrintUnfinished(&cut, out.UnfinishedExecutions)
 	if out.Outcome != Found {
-		printCut(&cut, out.Cut, out.Executions)
+		printCut(&cut, out.Cut, out.InTurns, out.Executions)
 	}
 	for line := range strings.Lines(cut.String()) {
 		fmt.Fprint(w, "    ", line)

@@ -17,6 +17,9 @@ func Describe(p schedule.Plan) string {
 	if p.Mode == schedule.Strict {
 		s = fmt.Sprintf("%s after %d decisions", s, len(p.Script))
 	}
+	if n := p.Turns; n.Visits > 0 {
+		s += fmt.Sprintf(" turns=%d from=%d after=%d", n.Visits, n.From, n.After)
+	}
 	if p.Delays == schedule.AnyDelays {
 		s += " " + anyDelays
 	}

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 23,
+  HD_ABI_VERSION = 24,
   HD_POINTS_VERSION = 11,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -365,6 +365,8 @@ enum hd_scheduler {
   HD_STRETCHES = 1024,        // consecutive quiet stretches in which a thread computes before it yields to enabled threads
   HD_STRETCHES_MORE = 3,      // how often that number doubles, once for each such yield of the thread
   HD_STRETCHES_ALIVE = 5000,  // consecutive quiet stretches up to which a computing thread keeps the watchdog quiet
+  HD_TURNS_NEW = 16,          // visits of an instruction by a thread that count as new behaviour
+  HD_TURNS_SITES = 1 << 15,   // pairs of a thread and an instruction whose visits are counted
   HD_CPUS = 4,                // processors that a program sees
   HD_HOLDS = 64,              // maximum number of a plan's holds
   HD_HOLD_OBJECTS = 4096,     // objects whose last change, and operations done on them, are remembered for holds
@@ -499,6 +501,10 @@ struct hd_plan {
   uint64_t fair_seed;    // of the fair phase's own random stream, with seed
   uint32_t fair_after;   // points with which the fair phase begins; 0: half of max_steps
   uint32_t words_from;   // C, with STATES: points from which on each STATE is followed by WORD events; 0: none are
+  // If turns is not 0, the policy decides only in some of the turns of a loop (core/turns.c): in a thread's first
+  // HD_TURNS_NEW visits of an instruction and in turns visits from turns_from on. For turns_after points after one of
+  // these first visits it decides in all threads.
+  uint32_t turns, turns_from, turns_after;
 };
 
 // ---------------------------------------------------------------- results
@@ -573,6 +579,7 @@ struct hd_result {
   uint32_t last;       // 1: the process ends with this execution
   uint32_t met_thread; // DIVERGED: plan index of the thread found instead (~0: none enabled, or not in the plan)
   uint32_t met_op;
+  uint32_t passed;     // scheduling points at which the plan's turns left the running thread running
   uint64_t watched;    // WATCH: accesses that were checked for races
   uint64_t fault;      // 1 + the number of events before the plan's fault was injected; 0: it was not
   uint32_t fair_at;    // points passed when the fair phase began; 0: it did not begin

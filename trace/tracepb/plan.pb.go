@@ -27,7 +27,7 @@ const (
 // Plan is schedule.Plan, but for its watcher, which stays in its process.
 type Plan struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 9
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 10
 	PointsVersion uint32                 `protobuf:"varint,2,opt,name=points_version,json=pointsVersion,proto3" json:"points_version,omitempty"` // schedule.PointsVersion
 	Tag           uint64                 `protobuf:"varint,3,opt,name=tag,proto3" json:"tag,omitempty"`
 	Seed          uint64                 `protobuf:"fixed64,4,opt,name=seed,proto3" json:"seed,omitempty"`
@@ -41,6 +41,9 @@ type Plan struct {
 	Points        []uint64               `protobuf:"varint,12,rep,packed,name=points,proto3" json:"points,omitempty"` // trace.Site
 	MaxSteps      uint32                 `protobuf:"varint,13,opt,name=max_steps,json=maxSteps,proto3" json:"max_steps,omitempty"`
 	Cut           bool                   `protobuf:"varint,41,opt,name=cut,proto3" json:"cut,omitempty"`
+	Turns         uint32                 `protobuf:"varint,42,opt,name=turns,proto3" json:"turns,omitempty"`
+	TurnsFrom     uint32                 `protobuf:"varint,43,opt,name=turns_from,json=turnsFrom,proto3" json:"turns_from,omitempty"`
+	TurnsAfter    uint32                 `protobuf:"varint,44,opt,name=turns_after,json=turnsAfter,proto3" json:"turns_after,omitempty"`
 	FairAfter     uint32                 `protobuf:"varint,33,opt,name=fair_after,json=fairAfter,proto3" json:"fair_after,omitempty"`
 	FairSeed      uint64                 `protobuf:"fixed64,34,opt,name=fair_seed,json=fairSeed,proto3" json:"fair_seed,omitempty"`
 	Timeouts      bool                   `protobuf:"varint,14,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
@@ -195,6 +198,27 @@ func (x *Plan) GetCut() bool {
 		return x.Cut
 	}
 	return false
+}
+
+func (x *Plan) GetTurns() uint32 {
+	if x != nil {
+		return x.Turns
+	}
+	return 0
+}
+
+func (x *Plan) GetTurnsFrom() uint32 {
+	if x != nil {
+		return x.TurnsFrom
+	}
+	return 0
+}
+
+func (x *Plan) GetTurnsAfter() uint32 {
+	if x != nil {
+		return x.TurnsAfter
+	}
+	return 0
 }
 
 func (x *Plan) GetFairAfter() uint32 {
@@ -581,6 +605,7 @@ type Outcome struct {
 	Deviations    uint32                 `protobuf:"varint,9,opt,name=deviations,proto3" json:"deviations,omitempty"`
 	FairAt        uint32                 `protobuf:"varint,19,opt,name=fair_at,json=fairAt,proto3" json:"fair_at,omitempty"`
 	Stretches     uint32                 `protobuf:"varint,22,opt,name=stretches,proto3" json:"stretches,omitempty"`
+	Passed        uint32                 `protobuf:"varint,24,opt,name=passed,proto3" json:"passed,omitempty"`
 	External      bool                   `protobuf:"varint,10,opt,name=external,proto3" json:"external,omitempty"`
 	Shared        bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"`
 	Random        bool                   `protobuf:"varint,15,opt,name=random,proto3" json:"random,omitempty"`
@@ -700,6 +725,13 @@ func (x *Outcome) GetFairAt() uint32 {
 func (x *Outcome) GetStretches() uint32 {
 	if x != nil {
 		return x.Stretches
+	}
+	return 0
+}
+
+func (x *Outcome) GetPassed() uint32 {
+	if x != nil {
+		return x.Passed
 	}
 	return 0
 }
@@ -1246,7 +1278,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xac\b\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\x82\t\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -1262,7 +1294,12 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x06length\x18\v \x01(\rR\x06length\x12\x16\n" +
 	"\x06points\x18\f \x03(\x04R\x06points\x12\x1b\n" +
 	"\tmax_steps\x18\r \x01(\rR\bmaxSteps\x12\x10\n" +
-	"\x03cut\x18) \x01(\bR\x03cut\x12\x1d\n" +
+	"\x03cut\x18) \x01(\bR\x03cut\x12\x14\n" +
+	"\x05turns\x18* \x01(\rR\x05turns\x12\x1d\n" +
+	"\n" +
+	"turns_from\x18+ \x01(\rR\tturnsFrom\x12\x1f\n" +
+	"\vturns_after\x18, \x01(\rR\n" +
+	"turnsAfter\x12\x1d\n" +
 	"\n" +
 	"fair_after\x18! \x01(\rR\tfairAfter\x12\x1b\n" +
 	"\tfair_seed\x18\" \x01(\x06R\bfairSeed\x12\x1a\n" +
@@ -1307,7 +1344,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x04done\x18\x03 \x01(\rR\x04done\x12\x16\n" +
 	"\x06nobody\x18\x04 \x01(\rR\x06nobody\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\rR\x05steps\x12\x16\n" +
-	"\x06script\x18\x06 \x01(\rR\x06script\"\xed\x05\n" +
+	"\x06script\x18\x06 \x01(\rR\x06script\"\x85\x06\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
@@ -1321,7 +1358,8 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"deviations\x18\t \x01(\rR\n" +
 	"deviations\x12\x17\n" +
 	"\afair_at\x18\x13 \x01(\rR\x06fairAt\x12\x1c\n" +
-	"\tstretches\x18\x16 \x01(\rR\tstretches\x12\x1a\n" +
+	"\tstretches\x18\x16 \x01(\rR\tstretches\x12\x16\n" +
+	"\x06passed\x18\x18 \x01(\rR\x06passed\x12\x1a\n" +
 	"\bexternal\x18\n" +
 	" \x01(\bR\bexternal\x12\x16\n" +
 	"\x06shared\x18\v \x01(\bR\x06shared\x12\x16\n" +

@@ -26,6 +26,7 @@ func policies() []schedule.Plan {
 		{Policy: schedule.Random, Stay: 0.95},
 		{Policy: schedule.PCT, Depth: 3, Length: 60},
 		{Policy: schedule.POS},
+		{Policy: schedule.PCT, Depth: 3, Length: 60, Turns: schedule.Turns{Visits: 16, From: 100, After: 30}},
 	}
 }
 

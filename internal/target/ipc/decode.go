@@ -191,7 +191,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 	o := schedule.Outcome{
 		Index: int(r.Index), Signature: r.Signature,
 		Points: int(r.Points), Switches: int(r.Switches), Preemptions: int(r.Preemptions),
-		Threads: int(r.Threads), Deviations: int(r.Deviations), FairAt: int(r.FairAt), Stretches: int(r.Stretches),
+		Threads: int(r.Threads), Deviations: int(r.Deviations), FairAt: int(r.FairAt), Passed: int(r.Passed), Stretches: int(r.Stretches),
 		Holds:    x.holds,
 		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0, Cut: r.Notes&abi.NoteCut != 0,
 		Unordered: schedule.SharedState(r.Notes / abi.NoteUnordered),

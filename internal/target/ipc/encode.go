@@ -34,7 +34,7 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 		Id: id, Seed: p.Seed + uint64(first), Repeat: uint32(repeat),
 		Policy: uint32(p.Policy), ScriptMode: uint32(p.Mode),
 		Nsteps: uint32(len(p.Script)), Nthreads: uint32(len(p.Threads)),
-		MaxSteps: abi.MaxSteps, FairAfter: uint32(p.FairAfter), FairSeed: p.FairSeed, ExpectStatus: p.ExpectStatus,
+		MaxSteps: abi.MaxSteps, Turns: uint32(p.Turns.Visits), TurnsFrom: uint32(p.Turns.From), TurnsAfter: uint32(p.Turns.After), FairAfter: uint32(p.FairAfter), FairSeed: p.FairSeed, ExpectStatus: p.ExpectStatus,
 	}
 	switch p.Delays {
 	case schedule.ShortDelays:

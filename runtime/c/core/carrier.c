@@ -20,6 +20,7 @@
 #include "core/setup.h"
 #include "core/side_stack.h"
 #include "core/threads.h"
+#include "core/turns.h"
 
 int (*hd_program_main)(int, char **, char **);
 int hd_argc;
@@ -52,6 +53,7 @@ static void decide(void) {
   hd_policy_begin();
   hd_script_begin();
   if (hd.plan.nholds) hd_holds_begin(running);
+  if (hd.plan.turns) hd_turns_begin();
 }
 
 void hd_plan_take(const struct hd_plan *p, uint64_t index) {
@@ -145,6 +147,7 @@ static uint32_t execute(const struct hd_plan *p, uint64_t index) {
   r->deviations = hd.deviations;
   r->fair_at = hd.fair_at;
   r->stretches = hd.stretches;
+  r->passed = (uint32_t)hd.passed;
   r->last = hd_isolation == HD_ISOLATION_PROCESS;
   HD_CALL_MODULES(report, r);
   if (p->nholds) hd_holds_report();

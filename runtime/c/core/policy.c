@@ -56,6 +56,7 @@ void hd_policy_begin(void) {
   hd.delays = 0;
   hd.intended = ~0u;
   hd.late = hd.suspected = false;
+  hd.passed = 0;
   hd.fair_at = hd.fair_until = hd.vain = 0;
   hd.fair_rng = hd_mix(hd.seed, HD_FAIR_SALT);
   if (hd.plan.policy == HD_POLICY_WALK) {
@@ -113,6 +114,13 @@ void hd_policy_fair(void) {
   hd.progress_at = hd.points; // what follows has a time of its own
 }
 
+bool hd_policy_due(const struct hd_thread *t) {
+  uint64_t next = hd.points + 1;
+  return hd.late || hd.suspected || next >= (hd.plan.fair_after ? hd.plan.fair_after : hd.plan.max_steps / 2) ||
+         next < hd.fair_until || next - hd.fair_until >= HD_FAIR_EVERY || !(next & (HD_STARVED_EVERY - 1)) || hd_spinning(t) ||
+         monopolises(t);
+}
+
 // Spinning threads take turns at each scheduling point. Two that retry in lockstep could then
 // undo each other's attempts endlessly, which does not happen on a real machine. After HD_STALEMATE
 // points without progress, each therefore gets several points in a row.
@@ -125,7 +133,7 @@ HD_ON_SIDE_STACK(void, hd_policy_arrive, (struct hd_thread *t)) {
   switch (hd.plan.policy) {
   case HD_POLICY_DELAY:
     for (uint32_t i = 0; i < hd.nchange; i++)
-      if (hd.change[i] && hd.change[i] <= hd.points) {
+      if (hd.change[i] && hd.change[i] <= hd.points - hd.passed) {
         hd.delays++;
         hd.change[i] = 0;
       }
@@ -133,7 +141,7 @@ HD_ON_SIDE_STACK(void, hd_policy_arrive, (struct hd_thread *t)) {
   case HD_POLICY_PCT:
     for (uint32_t i = 0; i < hd.nchange; i++)
       // A change point at a timer's expiry applies to the next thread that arrives.
-      if (hd.change[i] && hd.change[i] <= hd.points) { // below initial priorities, above yielding threads
+      if (hd.change[i] && hd.change[i] <= hd.points - hd.passed) { // below initial priorities, above yielding threads
         t->prio = 1 + i;
         hd.change[i] = 0; // a thread created at this point keeps its own priority
       }

@@ -7,6 +7,7 @@ void hd_policy_begin(void);
 void hd_policy_thread(struct hd_thread *t);   // t was created
 void hd_policy_weigh(struct hd_thread *t, struct hd_thread *parent); // t was created and found in the plan's table; parent may be NULL
 void hd_policy_fair(void);                    // at each decision until then: begins the fair phase when it is due
+bool hd_policy_due(const struct hd_thread *t); // fairness needs a decision at the point that t, which runs, reaches next
 void hd_policy_arrive(struct hd_thread *t);   // t has a new pending operation
 uint32_t hd_policy_choose(void);              // slot of one of hd.enabled, which is not empty; sets the thread's detour
 void hd_policy_done(struct hd_thread *t);     // t's operation was committed

@@ -83,6 +83,7 @@ struct hd_run {
   uint32_t change[HD_CHANGE_POINTS]; // change points of PCT, delays of DELAY; 0: used
   uint32_t nchange;
   uint32_t delays;          // DELAY: those that the next decision makes
+  uint64_t passed;          // sched.c: points that the plan's turns left to the running thread
   uint32_t intended;        // WALK: slot of the thread whose interesting event is to come next; ~0: none
   // ---- script (script.c)
   uint32_t pos;             // next step

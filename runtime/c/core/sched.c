@@ -21,6 +21,7 @@
 #include "core/setup.h"
 #include "core/side_stack.h"
 #include "core/stack_use.h"
+#include "core/turns.h"
 #include "core/virtual_time.h"
 
 struct hd_run hd;
@@ -89,13 +90,27 @@ static void run(struct hd_thread *next) {
   from->stack.side_top = 0;
 }
 
+// Reports whether t, which runs, has passed a point at which the plan's turns leave it running. None is passed before the first thread
+// is created: executions with other plans may share the set-up (core/setup.c).
+static bool pass(struct hd_thread *t) {
+  if (hd.nborn == 1 || hd.pos < hd.plan.nsteps || hd.npending || hd.plan.nholds || hd.points >= HD_LONG || hd.vtime + HD_POINT_NS >= hd.next_deadline) return false;
+  if ((t->wait.on && !hd_enabled(t)) || !hd_turns_pass(t)) return false;
+  count_point(t);
+  hd.passed++;
+  hd.vain = 0;
+  for (uint32_t w = 0; w < hd.nwords; w++) hd.decision.w[w] = hd.enabled.w[w];
+  hd.wake_choice = -1;
+  t->detour = 0;
+  return true;
+}
+
 HD_ON_SIDE_STACK(void, hd_point, (struct hd_thread *t)) {
   hd_quiet_set(0);
   t->progress.stretches = t->progress.part = 0;
   hd_progress_wrote(t);
   if (HD_UNLIKELY(hd_loading)) hd_late_look();
   if (HD_UNLIKELY(hd.plan.flags & HD_PLAN_STATES) && hd.late) hd_private_state(t);
-  for (bool again = false;; again = true) { // after a detour t is at the same operation
+  for (bool again = false; again || HD_LIKELY(!hd.plan.turns) || !pass(t); again = true) { // after a detour t is at the same operation
     count_point(t);
     if (HD_UNLIKELY(hd.npending)) hd_owe(t);
     if (t->wait.on && !hd_enabled(t)) {

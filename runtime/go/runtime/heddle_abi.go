@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 23
+	hdAbiVersion      = 24
 	hdPointsVersion   = 11
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -349,6 +349,8 @@ const (
 	hdStretches      = 1024
 	hdStretchesMore  = 3
 	hdStretchesAlive = 5000
+	hdTurnsNew       = 16
+	hdTurnsSites     = 32768
 	hdCpus           = 4
 	hdHolds          = 64
 	hdHoldObjects    = 4096
@@ -472,7 +474,7 @@ const (
 	hdPlanFar  = 2
 )
 
-// hdPlan is struct hd_plan, 160 bytes.
+// hdPlan is struct hd_plan, 176 bytes.
 type hdPlan struct {
 	Id           uint64 // offset 0
 	Seed         uint64 // offset 8
@@ -503,11 +505,14 @@ type hdPlan struct {
 	FairSeed     uint64 // offset 144
 	FairAfter    uint32 // offset 152
 	WordsFrom    uint32 // offset 156
+	Turns        uint32 // offset 160
+	TurnsFrom    uint32 // offset 164
+	TurnsAfter   uint32 // offset 168
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
 const (
-	hdSizeofPlan               = 160
+	hdSizeofPlan               = 176
 	hdOffsetofPlanId           = 0
 	hdOffsetofPlanSeed         = 8
 	hdOffsetofPlanSlack        = 16
@@ -537,6 +542,9 @@ const (
 	hdOffsetofPlanFairSeed     = 144
 	hdOffsetofPlanFairAfter    = 152
 	hdOffsetofPlanWordsFrom    = 156
+	hdOffsetofPlanTurns        = 160
+	hdOffsetofPlanTurnsFrom    = 164
+	hdOffsetofPlanTurnsAfter   = 168
 )
 
 // enum hd_record
@@ -608,6 +616,7 @@ type hdResult struct {
 	Last        uint32 // offset 88
 	MetThread   uint32 // offset 92
 	MetOp       uint32 // offset 96
+	Passed      uint32 // offset 100
 	Watched     uint64 // offset 104
 	Fault       uint64 // offset 112
 	FairAt      uint32 // offset 120
@@ -636,6 +645,7 @@ const (
 	hdOffsetofResultLast        = 88
 	hdOffsetofResultMetThread   = 92
 	hdOffsetofResultMetOp       = 96
+	hdOffsetofResultPassed      = 100
 	hdOffsetofResultWatched     = 104
 	hdOffsetofResultFault       = 112
 	hdOffsetofResultFairAt      = 120
