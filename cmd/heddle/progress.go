@@ -39,6 +39,7 @@ type progress struct {
 	told     time.Duration   // how long it had run when the threads were where they were last said to be
 	raced    time.Duration   // when a race was confirmed that is kept back
 	said     bool            // and that it was
+	lengthy  bool            // said how long executions are
 }
 
 func (a *app) progress() *progress {
@@ -100,6 +101,7 @@ func (p *progress) find(s engine.Progress) {
 		return
 	}
 	p.race(&s)
+	p.length(&s)
 	line := fmt.Sprintf("%s: %s, %s/s, %s, %s, %.0f s",
 		s.Phase, wording.Count(s.Executions, "execution"), wording.Thousands(int(s.PerSecond)), wording.Count(s.Behaviours, "distinct behaviour"), wording.Count(s.Points, "memory point"), s.Elapsed.Seconds())
 	if s.Cost != nil {
@@ -125,6 +127,27 @@ func (p *progress) race(s *engine.Progress) {
 		}
 		p.lines(text, nil)
 	}
+}
+
+// slowAfter is when a search of long executions says how long they are.
+const slowAfter = 5 * time.Second
+
+// length says, once, how long executions are if they are long, and what cutting does, or would do.
+func (p *progress) length(s *engine.Progress) {
+	if p.lengthy || s.Length == 0 || s.Elapsed < slowAfter || s.Phase != engine.Exploring {
+		return
+	}
+	p.lengthy = true
+	text := fmt.Sprintf("an execution that runs to its end passes %s; ", wording.Count(s.Length, "scheduling point"))
+	if s.Cut > 0 {
+		text += fmt.Sprintf("%s of %s so far were cut, to make more of them", wording.Thousands(s.Cut), wording.Count(s.Executions, "execution"))
+	} else {
+		text += "with --cut, executions end earlier, and more of them are made"
+	}
+	if p.subject != "" {
+		text = p.subject + ": " + text
+	}
+	p.lines(text, nil)
 }
 
 func (p *progress) live(s engine.LiveProgress) {

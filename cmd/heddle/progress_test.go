@@ -31,3 +31,26 @@ func TestProgressSaysRace(t *testing.T) {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
+
+// How long executions are is said once, after some seconds, if they are long.
+func TestProgressSaysLength(t *testing.T) {
+	for _, test := range []struct {
+		s    engine.Progress
+		want string
+	}{
+		{engine.Progress{Length: 0}, ""},
+		{engine.Progress{Length: 300_010, Elapsed: -time.Second}, ""},
+		{engine.Progress{Length: 300_010, Executions: 4232, Cut: 4042}, "heddle: an execution that runs to its end passes 300,010 scheduling points; 4,042 of 4,232 executions so far were cut, to make more of them\n"},
+		{engine.Progress{Length: 300_010, Executions: 12}, "heddle: an execution that runs to its end passes 300,010 scheduling points; with --cut, executions end earlier, and more of them are made\n"},
+	} {
+		var out strings.Builder
+		p := &progress{w: &out, patience: time.Hour, prefix: "heddle: ", next: time.Now().Add(time.Hour)}
+		test.s.Phase, test.s.Elapsed = engine.Exploring, slowAfter+test.s.Elapsed
+		for range 2 {
+			p.find(test.s)
+		}
+		if out.String() != test.want {
+			t.Errorf("%q, want %q", out.String(), test.want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -186,5 +187,30 @@ func TestCutResumes(t *testing.T) {
 	}
 	if a, b := budgets(whole), budgets(first, second); fmt.Sprint(a) != fmt.Sprint(b) || len(a) != 40 {
 		t.Errorf("cut after\n%v, want\n%v", b, a)
+	}
+}
+
+// TestKinds: each kind of executions of a long program gets its share of the points, at first and once one has shown a race. An execution
+// that is recorded never has turns.
+func TestKinds(t *testing.T) {
+	for _, test := range []struct {
+		yields   int
+		recorded bool
+		want     [kinds]float64
+	}{
+		{-1, false, firstShares},
+		{inTurns, false, [kinds]float64{cutShort: 1. / 6, inTurns: 0.75, whole: 1. / 12}},
+		{cutShort, false, [kinds]float64{cutShort: 0.75, inTurns: 0.125, whole: 0.125}},
+		{-1, true, [kinds]float64{cutShort: 2. / 3, whole: 1. / 3}},
+	} {
+		c := cuts{Yields: test.yields}
+		for range 1200 {
+			c.Planned[c.next(!test.recorded)]++
+		}
+		for kind := range kinds {
+			if got := c.Planned[kind] / 1200; math.Abs(got-test.want[kind]) > 0.01 {
+				t.Errorf("yields %d, recorded %t: kind %d has %.3f of the points, want %.3f", test.yields, test.recorded, kind, got, test.want[kind])
+			}
+		}
 	}
 }

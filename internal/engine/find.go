@@ -135,7 +135,7 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 	if slices.ContainsFunc(r.Races, func(x Race) bool { return x.Unconfirmed }) {
 		r.RacesUnconfirmed = blamed(s.target, s.opts.Untold)
 	}
-	r.Cut, r.InTurns = s.cuts.report(), s.cuts.InTurns
+	r.Cut, r.InTurns, r.Length = s.cuts.report(), s.cuts.InTurns, s.cuts.Long
 	r.Coverage = s.coverage()
 	unhooked := s.unhooked()
 	if unhooked != "" {
@@ -217,7 +217,7 @@ func (s *search) tell(phase Phase, now bool, cost *trace.Cost, more int) {
 	time.AfterFunc(100*time.Millisecond, func() { s.due.Store(true) })
 	p := Progress{
 		Phase: phase, Executions: s.report.Executions + more, Behaviours: s.behaviours.len(), Points: s.stage.Points,
-		Round: s.stage.Round, Elapsed: time.Since(s.began), Cost: cost, Race: s.held.finding,
+		Round: s.stage.Round, Elapsed: time.Since(s.began), Cost: cost, Race: s.held.finding, Length: s.cuts.Long, Cut: s.cuts.Cut.Executions,
 	}
 	if seconds := p.Elapsed.Seconds(); seconds > 0 {
 		p.PerSecond = float64(p.Executions) / seconds

@@ -204,6 +204,9 @@ type Progress struct {
 	Points     int // memory instructions that are scheduling points
 	Round      int
 	Elapsed    time.Duration
+	// Length is the scheduling points of the last execution that ran to its end, 0 unless the first was long, and Cut the number of
+	// executions that were cut.
+	Length, Cut int
 	// Cost is the cost of the simplest failing execution so far, while simplifying.
 	Cost *trace.Cost
 	// Race is the confirmed data race that is kept back while the search goes on for what it leads to, nil while no race has been.

@@ -79,6 +79,8 @@ type Report struct {
 	NotReproduced int `json:"notReproduced"`
 	// Unfinished are executions, counted among Executions, that heddle ended before they were over; nil without any.
 	Unfinished *UnfinishedExecutions `json:"unfinished,omitempty"`
+	// Length is the scheduling points of the last execution that ran to its end, 0 unless the first was long.
+	Length int `json:"length,omitempty"`
 	// InTurns is the number of executions, counted among Executions, with scheduling decisions only in some turns of loops.
 	InTurns int `json:"in_turns,omitempty"`
 	// Cut are executions, counted among Executions, that the search ended after a number of scheduling points; nil without any.

@@ -43,6 +43,8 @@ type Search struct {
 	UnfinishedExecutions *engine.UnfinishedExecutions `json:"unfinished,omitempty"`
 	// Cut are those that the search ended on purpose, to make more of them.
 	Cut *engine.CutExecutions `json:"cut,omitempty"`
+	// Length is the scheduling points of the last whole execution, if executions are long.
+	Length int `json:"length,omitempty"`
 	// InTurns is the number of those with scheduling decisions only in some turns of loops.
 	InTurns int `json:"in_turns,omitempty"`
 }
@@ -160,7 +162,7 @@ type Simplified struct {
 // Of returns the result of a search, without its seed.
 func Of(r *engine.Report) Find {
 	out := Find{
-		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Coverage: r.Coverage, Relaxed: r.Relaxed, RacesIncomplete: r.RacesIncomplete, UnfinishedExecutions: r.Unfinished, Cut: r.Cut, InTurns: r.InTurns},
+		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Coverage: r.Coverage, Relaxed: r.Relaxed, RacesIncomplete: r.RacesIncomplete, UnfinishedExecutions: r.Unfinished, Cut: r.Cut, InTurns: r.InTurns, Length: r.Length},
 		Ended:  string(r.Ended), Newest: r.Newest, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r), RacesUnconfirmed: r.RacesUnconfirmed,
 	}
 	switch {
