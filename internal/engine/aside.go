@@ -185,13 +185,15 @@ func (s *search) share(opts *SimplifyOptions) {
 	if s.opts.Time <= 0 {
 		return
 	}
-	left := max(s.opts.Time-time.Since(s.began), time.Millisecond)
-	share := left
+	left := s.opts.Time - time.Since(s.began)
+	var share time.Duration
 	switch {
 	case s.opts.All:
 		share = max(left/simplifyShare, time.Second)
-	case s.opts.Why != nil:
+	case s.opts.Why != nil && left > s.opts.Time/10: // otherwise the search has used up the time, and simplification has what comes after it
 		share = left - left/causeShare
+	default:
+		return
 	}
 	if opts.Time <= 0 || opts.Time > share {
 		opts.Time = share

@@ -286,7 +286,7 @@ func TestShare(t *testing.T) {
 	}{
 		"cause":         {Options{Time: all, Why: &report.Running{}}, 0, 8 * time.Hour},
 		"less is given": {Options{Time: all, Why: &report.Running{}}, time.Hour, time.Hour},
-		"no cause":      {Options{Time: all}, 0, all},
+		"no cause":      {Options{Time: all}, 0, 0},
 		"several":       {Options{Time: all, All: true, Why: &report.Running{}}, 0, 3 * time.Hour},
 		"no limit":      {Options{Why: &report.Running{}}, 0, 0},
 	} {

@@ -130,19 +130,26 @@ func (x *explaining) interrupts(i *interruption, named bool) string {
 
 // interruptsBriefly is interrupts for two operations in between, without objects.
 func (x *explaining) interruptsBriefly(i *interruption) string {
+	in := func(t *trace.Trace, e int) string {
+		ev := &t.Events[begun(t, e)]
+		if tookDefault(ev) {
+			return "default" + x.at(x.place(ev), "", 0)
+		}
+		return verb(ev) + x.at(x.place(ev), "", 0)
+	}
 	brief := func(e int) string {
 		x.said[e] = true
-		e = begun(x.Trace, e)
-		ev := &x.Trace.Events[e]
-		if tookDefault(ev) {
-			return "default" + x.at(x.Place(e), "", 0)
-		}
-		return verb(ev) + x.at(x.Place(e), "", 0)
+		return in(x.Trace, e)
 	}
 	c := ""
-	if i.c >= 0 {
+	switch {
+	case i.c >= 0:
 		c = brief(i.c)
-	} else {
+	case i.later >= 0:
+		c = in(x.Passing, i.later)
+	case !i.second.Waiting && x.Passing != nil:
+		c = in(x.Passing, i.second.InPassing)
+	default:
 		c = x.own(x.behind(i))
 	}
 	return fmt.Sprintf("T%d's %s and %s come between T%d's %s and its %s", x.Trace.Events[i.b].Thread, brief(i.b), brief(i.also), x.Trace.Events[i.a].Thread, brief(i.a), c)
