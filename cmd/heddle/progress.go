@@ -103,7 +103,7 @@ func (p *progress) find(s engine.Progress) {
 	p.race(&s)
 	p.length(&s)
 	line := fmt.Sprintf("%s: %s, %s/s, %s, %s, %.0f s",
-		s.Phase, wording.Count(s.Executions, "execution"), wording.Thousands(int(s.PerSecond)), wording.Count(s.Behaviours, "distinct behaviour"), wording.Count(s.Points, "memory point"), s.Elapsed.Seconds())
+		s.Phase, wording.Count(s.Executions, "execution"), wording.Thousands(int(s.PerSecond)), wording.Count(s.Behaviours, wording.Signature), wording.Count(s.Points, "memory point"), s.Elapsed.Seconds())
 	if s.Cost != nil {
 		line += fmt.Sprintf("; %s, %s", wording.Count(s.Cost.Switches, "switch"), wording.Count(s.Cost.Preemptions, "preemption"))
 	}

@@ -137,6 +137,10 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 	}
 	r.Cut, r.InTurns, r.Length = s.cuts.report(), s.cuts.InTurns, s.cuts.Long
 	r.Coverage = s.coverage()
+	if c := r.Coverage; r.Ended == Complete && c != nil && c.Complete && c.Reduced && c.Preemptions < 0 {
+		// The executions with fewer scheduling points have other signatures, and no other behaviours.
+		r.Behaviours = c.Behaviours
+	}
 	unhooked := s.unhooked()
 	if unhooked != "" {
 		s.note("%s: heddle does not see what such code does; it may report races of what the code orders, and miss failures", unhooked)

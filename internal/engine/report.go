@@ -49,7 +49,7 @@ type Report struct {
 	PerSecond  float64 `json:"perSecond"`
 	Rounds     int     `json:"rounds"`
 	// Behaviours is the number of distinct orders of conflicting operations seen. It
-	// stops at MaxBehaviours.
+	// stops at MaxBehaviours. After a complete search it is that of all behaviours.
 	Behaviours int `json:"behaviours"`
 	// Coverage is what an exhaustive search has enumerated; nil if the search was not exhaustive.
 	Coverage *strategy.Coverage `json:"coverage,omitempty"`

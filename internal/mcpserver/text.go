@@ -42,7 +42,7 @@ func findText(structured json.RawMessage, draw func(string) string) string {
 	switch {
 	case r.Finding == nil:
 		fmt.Fprintf(&b, "no failure in %s, %s (%.1f s); the search ended because of: %s\n",
-			wording.Count(r.Executions, "execution"), wording.Count(r.Behaviours, "distinct behaviour"), r.Seconds, r.Ended)
+			wording.Count(r.Executions, "execution"), wording.Count(r.Behaviours, wording.Behaviour), r.Seconds, r.Ended)
 		if len(r.Races) > 0 {
 			fmt.Fprintf(&b, "%s seen\n", wording.Count(len(r.Races), "data race"))
 		}

@@ -200,7 +200,7 @@ func (p *Printer) printCovered(r *engine.Report) {
 	w := p.Words
 	whole := r.Ended == engine.Complete && r.Coverage != nil && r.Coverage.Complete
 	if !whole {
-		fmt.Fprintf(w, "covered: %s, the last new one in execution %s\n", wording.Count(r.Behaviours, "distinct behaviour"), wording.Thousands(r.Newest))
+		fmt.Fprintf(w, "covered: %s, the last new one in execution %s\n", wording.Count(r.Behaviours, wording.Behaviour), wording.Thousands(r.Newest))
 	}
 	printCoverage(w, r.Coverage, whole)
 	if p.Stats {
@@ -253,7 +253,7 @@ func printCoverage(w io.Writer, c *strategy.Coverage, whole bool) {
 	case c.Reduced && !whole: // the search counts more behaviours, those with early time-outs
 		fmt.Fprintf(w, "%s all that can happen was executed, in %s", head, wording.Count(c.Behaviours, "execution"))
 	case c.Reduced:
-		fmt.Fprintf(w, "%s %s of %s executed", head, wording.Thousands(c.Behaviours), wording.Count(c.Behaviours, "behaviour"))
+		fmt.Fprintf(w, "%s %s of %s executed", head, wording.Thousands(c.Behaviours), wording.Count(c.Behaviours, "behaviour")) // r.Behaviours is the same
 	case c.Fair:
 		fmt.Fprintf(w, "%s all fair schedules%s executed: %s", head, bounded, wording.Thousands(c.Executions))
 	default:

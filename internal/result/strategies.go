@@ -19,7 +19,7 @@ func (p *Printer) Strategies(rows []engine.Explained) error {
 	}
 	fmt.Fprintln(p.Words, "\nwhat each strategy did:")
 	t := tabwriter.NewWriter(p.Words, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  strategy\texecutions\ttime\tnew behaviours\tnew pairs\tfailures\twhy")
+	fmt.Fprintln(t, "  strategy\texecutions\ttime\tnew signatures\tnew pairs\tfailures\twhy")
 	for _, r := range rows {
 		share := "–"
 		if seconds > 0 && r.Executions > 0 {

@@ -11,6 +11,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// Nouns of counts that a reader might take for one another.
+const (
+	// Behaviour is a class of executions that order conflicting operations in the same way.
+	Behaviour = "distinct behaviour"
+	// Signature is what a search counts while it goes on: the signatures of executions' scheduling points. A behaviour has another
+	// signature when the search has made more instructions scheduling points.
+	Signature = "trace signature"
+)
+
 // Count is a number of things: 1 execution, 1,234 executions, 2 switches.
 func Count(n int, what string) string {
 	switch {
