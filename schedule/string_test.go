@@ -110,7 +110,7 @@ func TestStringThreads(t *testing.T) {
 }
 
 // golden is also the example of docs/trace-format.md.
-const golden = "hds1.p11.KLUv_QQAvQIAhAQKAgEAEgIAARoQFXxKf7l5N54q-JT-cvNuPCAIKgIAATICBAQ6CBJQURVCEIDJgAEKCgqdSggAAAIAUggAAVoIAAECAwQFBgcFAGCGGwUlNC60DlwZzrRGIg"
+const golden = "hds1.p12.KLUv_QQAvQIAhAQKAgEAEgIAARoQFXxKf7l5N54q-JT-cvNuPCAIKgIAATICBAQ6CBJQURVCEIDJgAEKCgqdSggAAAIAUggAAVoIAAECAwQFBgcFAGCGGwUlNC60DlwZzrRGIg"
 
 // A published string must stay readable: it may be in a bug report.
 func TestStringGolden(t *testing.T) {
@@ -178,10 +178,10 @@ func TestStringErrors(t *testing.T) {
 		t.Fatalf("unchanged: %v", err)
 	}
 	for name, c := range map[string]struct{ s, words string }{
-		"empty":           {"", `does not begin like one ("", not "hds1.p11.")`},
-		"other":           {"https://example.org/" + good, `does not begin like one ("https://example.", not "hds1.p11."): paste all of it`},
-		"next form":       {"hds2" + good[4:], `has a form this heddle does not know (it begins with "hds2.p11", not with "hds1.p"): use the heddle`},
-		"points":          {stringMagic + "1." + body, "scheduling points version 1, this heddle has version 11"},
+		"empty":           {"", `does not begin like one ("", not "hds1.p12.")`},
+		"other":           {"https://example.org/" + good, `does not begin like one ("https://example.", not "hds1.p12."): paste all of it`},
+		"next form":       {"hds2" + good[4:], `has a form this heddle does not know (it begins with "hds2.p12", not with "hds1.p"): use the heddle`},
+		"points":          {stringMagic + "1." + body, "scheduling points version 1, this heddle has version 12"},
 		"points missing":  {stringMagic + "." + body, `has "" where its scheduling points version should be`},
 		"points negative": {stringMagic + "-1." + body, `has "-1" where its scheduling points version should be`},
 		"space":           {good[:30] + " " + good[30:], `has a character that does not belong there (' ', number 31 of`},

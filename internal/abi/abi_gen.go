@@ -5,7 +5,7 @@ package abi
 // enum
 const (
 	AbiVersion      = 24
-	PointsVersion   = 11
+	PointsVersion   = 12
 	ShmFd           = 3
 	MaxThreads      = 16384
 	MaxModules      = 256

@@ -18,7 +18,7 @@
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
   HD_ABI_VERSION = 24,
-  HD_POINTS_VERSION = 11,
+  HD_POINTS_VERSION = 12,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
   HD_MAX_MODULES = 256,

@@ -7,7 +7,7 @@ package runtime
 // enum
 const (
 	hdAbiVersion      = 24
-	hdPointsVersion   = 11
+	hdPointsVersion   = 12
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
 	hdMaxModules      = 256
