@@ -101,7 +101,7 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 		s.note("an execution depended on external nondeterminism (another process, the network, a system call that lasted): heddle does not control when it happens, and the same schedule may end differently")
 	}
 	if o.Ending.Kind == trace.Unfinished || o.Cut || plan.Turns.Visits > 0 {
-		// It has no behaviour: what it would have done is not known, or it is not drawn from all that there are.
+		// It has no behaviour: what it would have done is not known, or it is not drawn from all possible ones.
 	} else if fresh = s.behaviours.add(o.Signature, plan.Tag); fresh {
 		s.report.Newest = s.report.Executions
 	}

@@ -38,10 +38,10 @@ func pair(p [2]string) [2]string {
 	return p
 }
 
-// function returns the function of a place, "" if that is not known.
+// function returns the function of a place, "" if that is not known. The name of a lambda's is that of all others.
 func function(where string) string {
 	i := strings.LastIndexByte(where, ' ')
-	if i < 0 {
+	if i < 0 || where[:i] == "operator()" {
 		return ""
 	}
 	return where[:i]
@@ -56,10 +56,11 @@ func (p places) variable() string {
 		}
 		return p.object
 	}
-	if i := strings.IndexAny(p.object, ".[+"); i > 0 {
-		return p.object[:i]
+	name, origin, _ := strings.Cut(p.object, " (") // where a block was allocated
+	if i := strings.IndexAny(name, ".[+"); i > 0 {
+		name = name[:i]
 	}
-	return p.object
+	return name + origin
 }
 
 // grouped returns the races in groups of one cause, as indices, in the order of their first members.

@@ -28,6 +28,10 @@ func TestRaceGroups(t *testing.T) {
 		{"another function", []places{members[0], {object: "stats.field1", where: [2]string{"reset stats.c:21", "log stats.c:90"}}}, []int{1, 1}, ""},
 		{"another verdict", []places{members[0], {object: members[0].object, where: members[0].where, apart: "harmful"}}, []int{1, 1}, ""},
 		{"an element and another", []places{{object: "n[0]", where: accessor[0].where}, {object: "n[1]", where: accessor[0].where}}, []int{2}, "and 1 more pair of places"},
+		{"blocks allocated elsewhere", []places{
+			{object: "block (malloc at x.cc:50, 20 bytes)", where: [2]string{"read x.cc:9", "make x.cc:50"}}, {object: "block (malloc at x.cc:55, 44 bytes)", where: [2]string{"read x.cc:9", "make x.cc:55"}},
+		}, []int{1, 1}, ""},
+		{"two lambdas", []places{{object: "v.a", where: [2]string{"f x.cc:9", "operator() x.cc:50"}}, {object: "v.b", where: [2]string{"f x.cc:9", "operator() x.cc:55"}}}, []int{1, 1}, ""},
 		{"unknown places", []places{{object: "x"}, {object: "x"}}, []int{1, 1}, ""},
 		{"two variables of a Go package", []places{
 			{object: "main.a", where: [2]string{"main.f m.go:4", "main.g m.go:8"}}, {object: "main.b", where: [2]string{"main.f m.go:5", "main.g m.go:9"}},

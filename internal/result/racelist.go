@@ -242,14 +242,18 @@ func distinct(races []RaceFound) (out []*RaceFound) {
 	return out
 }
 
+func shownPlaces(races []*RaceFound) (all []places) {
+	for _, x := range races {
+		all = append(all, places{object: x.Object, where: [2]string{x.Sides[0].Where, x.Sides[1].Where}, apart: x.Verdict})
+	}
+	return all
+}
+
 // Races prints the result of heddle races.
 func (p *Printer) Races(r *Races) {
 	w := p.Words
 	shown := distinct(r.Races)
-	var all []places
-	for _, x := range shown {
-		all = append(all, places{object: x.Object, where: [2]string{x.Sides[0].Where, x.Sides[1].Where}, apart: x.Verdict})
-	}
+	all := shownPlaces(shown)
 	groups := grouped(all)
 	if p.AllPlaces {
 		groups = nil
@@ -288,7 +292,7 @@ func (p *Printer) Races(r *Races) {
 		what = "interrupted; " + what + " so far"
 	}
 	fmt.Fprintf(w, "%s in %s (%.1f s)", what, wording.Count(r.Executions, "execution"), r.Seconds)
-	if n := len(distinct(r.suppressed)) + r.Suppressed - len(r.suppressed); n > 0 {
+	if n := len(grouped(shownPlaces(distinct(r.suppressed)))) + r.Suppressed - len(r.suppressed); n > 0 {
 		fmt.Fprintf(w, "; %s suppressed", wording.Thousands(n))
 	}
 	fmt.Fprintln(w)
