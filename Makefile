@@ -16,13 +16,14 @@
 # make generate write generated files again
 # make whole    the test programs with all executions and replays that docs/ tell of
 # make e2e      the test programs without heddle, real programs (from Debian's sources), and the tutorials
+# make e2e-projects  the own tests of public projects (from Debian's sources); every finding has to be judged
 
 GO ?= go
 # A list of packages to test or measure instead of all: make test PKG=./trace
 PKG ?= ./...
 RUNTIME_CC = $$(command -v $${HEDDLE_CC:-cc} gcc clang 2>/dev/null | head -n 1)
 
-.PHONY: all install uninstall dist demo test bench bench-check bench-programs bench-search bench-controller bench-ctrigger bench-races bench-endings bench-sanitize bench-inject bench-explain lint site generate whole e2e build need-go need-cc setup-demo setup-test
+.PHONY: all install uninstall dist demo test bench bench-check bench-programs bench-search bench-controller bench-ctrigger bench-races bench-endings bench-sanitize bench-inject bench-explain lint site generate whole e2e e2e-projects build need-go need-cc setup-demo setup-test
 .DEFAULT_GOAL := all
 
 all: build
@@ -170,3 +171,7 @@ whole: need-go
 
 e2e: build need-cc
 	$(GO) test -tags e2e -count=1 -timeout 15m -v -run '^Test(ProgramsBuildAndRunAlone|RealPrograms|Tutorials|Frameworks)$$' ./cmd/heddle
+
+# One project: make e2e-projects PROJECT=lmdb
+e2e-projects: build need-cc
+	$(GO) test -tags e2e -count=1 -timeout 90m -v -run '^TestPublicProjects$$/$(PROJECT)' ./cmd/heddle

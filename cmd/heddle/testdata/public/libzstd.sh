@@ -1,0 +1,1 @@
+make -C tests poolTests CC="$CC" CFLAGS="-O1 -g"
