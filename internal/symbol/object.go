@@ -466,8 +466,15 @@ func (m *module) global(addr uint64, size uint32) Name {
 		}
 		return n
 	}
+	if m.Path == trace.RuntimePath {
+		return newName(libraryTasks, "")
+	}
 	return newName(fmt.Sprintf("%s+%#x", filepath.Base(m.Path), addr), "")
 }
+
+// libraryTasks names the objects of heddle's own runtime. Their only use in a program's events is to order what a library such as oneTBB
+// passes from one thread to another.
+const libraryTasks = "the library's tasks"
 
 // literalShown is how many bytes of a string literal a name has.
 const literalShown = 24
