@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -243,7 +244,7 @@ func TestFindResumes(t *testing.T) {
 				func(o *Options) { o.Spurious = true },
 				func(o *Options) { o.ExpectStatus = &zero },
 				func(o *Options) { o.Seed = 3 },
-				func(o *Options) { o.Resume = bytes.Replace(state, []byte(`"version":6`), []byte(`"version":99`), 1) },
+				func(o *Options) { o.Resume = bytes.Replace(state, fmt.Appendf(nil, `"version":%d`, resumeVersion), []byte(`"version":99`), 1) },
 				func(o *Options) { o.Resume = state[:len(state)-10] },
 			} {
 				o := opts
