@@ -244,7 +244,9 @@ func TestFindResumes(t *testing.T) {
 				func(o *Options) { o.Spurious = true },
 				func(o *Options) { o.ExpectStatus = &zero },
 				func(o *Options) { o.Seed = 3 },
-				func(o *Options) { o.Resume = bytes.Replace(state, fmt.Appendf(nil, `"version":%d`, resumeVersion), []byte(`"version":99`), 1) },
+				func(o *Options) {
+					o.Resume = bytes.Replace(state, fmt.Appendf(nil, `"version":%d`, resumeVersion), []byte(`"version":99`), 1)
+				},
 				func(o *Options) { o.Resume = state[:len(state)-10] },
 			} {
 				o := opts
