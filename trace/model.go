@@ -523,6 +523,10 @@ type Type struct {
 	Channel    bool   // the object is a channel with elements of the type
 }
 
+// IsolationProcess is Header.Isolation of an execution that had a process of its own, in which
+// nothing had run before.
+const IsolationProcess = "process"
+
 // Header says what was run and how to run it again.
 type Header struct {
 	Heddle        string   // version of heddle that wrote the trace
@@ -545,7 +549,7 @@ type Header struct {
 	Instrumented  bool     // accesses were visible; false: synchronisation only
 	Original      string   // of a simplified trace: the file it came from
 	Finding       string   // key of the failure, as heddle find prints it; empty if unknown
-	Isolation     string   // "fork" or "process": what the program needs between executions; empty for none
+	Isolation     string   // "fork" or IsolationProcess: what the program needs between executions; empty for none
 	Omit          []string // omitted synchronisation calls, CALL@FILE:LINE
 	TryLock       []string // lines that threads executed with a lock held, as an experiment, LOCK@FILE:FROM-TO
 	// Signature lets the heddle that recorded the execution recognise what a replay runs; it

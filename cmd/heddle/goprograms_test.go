@@ -105,7 +105,7 @@ func (b builtGo) start(t testing.TB, name string) *goprog.Target {
 	path := filepath.Join(b.dir, name+".test")
 	g, err := goprog.Start(t.Context(), goprog.Config{
 		Path: path, Dir: t.TempDir(), Test: true, Version: "test",
-		Args: []string{path, "-test.run=^" + b.programs[name].Test + "$", "-test.count=1000000000", "-test.timeout=0"},
+		Args: []string{path, "-test.run=^" + b.programs[name].Test + "$"},
 	})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)

@@ -116,7 +116,7 @@ func buildTests(t *testing.T, tool *gotool.Tool, overlay gotool.Overlay, dir, so
 func startTest(t *testing.T, path, name string) *goprog.Target {
 	t.Helper()
 	g, err := goprog.Start(t.Context(), goprog.Config{
-		Path: path, Dir: filepath.Dir(path), Test: true, Version: "test", Args: []string{path, "-test.run=^" + name + "$", "-test.count=1000000000", "-test.timeout=0"},
+		Path: path, Dir: filepath.Dir(path), Test: true, Version: "test", Args: []string{path, "-test.run=^" + name + "$"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,7 @@ func FindCause(ctx context.Context, t target.Target, recorded *trace.Trace, opts
 	if opts.Names == nil {
 		opts.Names = report.NewRunning(t.Modules)
 	}
+	defer target.AsRecorded(t, &recorded.Header)()
 	found, err := Explain(ctx, t, recorded, opts)
 	if err != nil {
 		return nil, err

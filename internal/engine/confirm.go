@@ -18,6 +18,7 @@ import (
 // reports the failure as not confirmed.
 func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error) {
 	s.tell(Confirming, true, nil, 0)
+	defer s.isolated(f)()
 	if ok, err := s.settle(ctx, f); !ok {
 		return false, err
 	}
@@ -26,17 +27,16 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 			return false, err
 		}
 	}
-	o, again, err := s.rerun(ctx, f)
-	if err == nil && !again {
-		return false, nil
-	}
-	if err == nil {
+	o, missed, err := s.rerun(ctx, f)
+	if err == nil && missed == "" {
 		err = s.followed(ctx, f, &o)
 		if d, ok := err.(*DivergedError); ok {
-			if o.Ending.Kind == trace.Race {
-				s.held.missed++
-			}
-			s.missing(f, d.Error())
+			missed, err = d.Error(), nil
+		}
+	}
+	if err == nil {
+		var is bool
+		if is, err = s.inNewProcess(ctx, f, &o, missed); !is && err == nil {
 			return false, nil
 		}
 	}
@@ -174,12 +174,12 @@ func (s *search) passes(f *failure, o *schedule.Outcome) bool {
 
 // rerun runs the failed execution again and records it, unless it was already recorded in a process
 // of its own. The recording of a race has the accesses, and that of a use of freed memory the frees, which no target
-// sends while it watches. again reports whether it failed in the same
+// sends while it watches. missed says how it ended if it did not fail in the same
 // way. On an error, o is the original outcome.
-func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, again bool, err error) {
+func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, missed string, err error) {
 	raced := f.outcome.Ending.Kind == trace.Race
 	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && !t.Ending.UsesGoneMemory() && !outlived(t) && (!raced || hasAccesses(t) && !s.lasts(t)) {
-		return f.outcome, true, nil
+		return f.outcome, "", nil
 	}
 	original := finding.Of(f.outcome.Ending, s.target.Modules())
 	p := f.plan
@@ -192,24 +192,20 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 	last, cancel := outlasting(ctx)
 	defer cancel()
 	if o, err = judged(s.target, v)(last, p); err != nil {
-		return f.outcome, false, err
+		return f.outcome, "", err
 	}
 	if p.Cycles && !original.Same(finding.Of(o.Ending, s.target.Modules())) { // another cycle was closed before
 		p.Cycles = false
 		if o, err = judged(s.target, v)(last, p); err != nil {
-			return f.outcome, false, err
+			return f.outcome, "", err
 		}
 	}
 	if !original.Same(finding.Of(o.Ending, s.target.Modules())) {
-		if raced {
-			s.held.missed++
-		}
-		s.missing(f, fmt.Sprintf("its plan, run again, ended with %s", s.ending(o)))
-		return o, false, nil
+		return o, fmt.Sprintf("its plan, run again, ended with %s", s.ending(o)), nil
 	}
 	if raced && o.Trace != nil && o.Trace.WasCut() {
 		if err = s.exactly(last, &o, v); err != nil {
-			return f.outcome, false, err
+			return f.outcome, "", err
 		}
 	}
 	if raced && o.Trace != nil && len(o.Ending.Accesses) == 2 {
@@ -217,7 +213,7 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, aga
 		o.Ending.Message = v.raceMessage(&o.Ending, o.Trace)
 		o.Trace.Ending.Message = o.Ending.Message
 	}
-	return o, true, nil
+	return o, "", nil
 }
 
 // lasts reports whether a recording goes on after a race for so long that it is better cut there: what follows has nothing to do with

@@ -87,6 +87,7 @@ func Explain(ctx context.Context, t target.Target, recorded *trace.Trace, opts E
 	if unscheduled(recorded) && !opts.Passes {
 		return &Critical{Base: recorded, Complete: true, Reason: report.OneThread}, nil
 	}
+	defer target.AsRecorded(t, &recorded.Header)()
 	v := verdict{expect: opts.ExpectStatus, outputs: outputsOf(&recorded.Header)}
 	if recorded.Ending.Kind.Endless() {
 		v.like, v.header = &recorded.Ending, &recorded.Header

@@ -55,6 +55,7 @@ type search struct {
 	cut          bool          // the output of some execution was truncated
 	leaks        leaks
 	aside        aside
+	anew         bool // the search has begun again with new processes (twice.go)
 	relaxed      relaxed
 	wide         wide
 	external     bool // some execution depended on external nondeterminism
@@ -79,17 +80,20 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 	if opts.Explain {
 		s.effort = &effort{}
 	}
-	if opts.Search != nil {
-		s.strategy = opts.Search(s.setting)
-	} else {
-		s.strategy = strategy.NewPortfolio(s.setting)
-	}
+	s.strategy = s.newStrategy()
 	s.stage = s.strategy.Stage()
 	s.due.Store(true)
 	if opts.ExpectStatus != nil {
 		s.expect = *opts.ExpectStatus
 	}
 	return s
+}
+
+func (s *search) newStrategy() strategy.Strategy {
+	if s.opts.Search != nil {
+		return s.opts.Search(s.setting)
+	}
+	return strategy.NewPortfolio(s.setting)
 }
 
 // maxNotes bounds the notes in Report.Notes about failures that did not reproduce.

@@ -20,6 +20,7 @@ import (
 //
 // The error is from trace.CheckPoints, an *UnsupportedError, or from the target.
 func Follow(ctx context.Context, t target.Target, recorded *trace.Trace, locate finding.Locate) (*trace.Trace, error) {
+	defer target.AsRecorded(t, &recorded.Header)()
 	plan := replayPlan(recorded)
 	plan.Mode, plan.Accesses, plan.MaxSteps, plan.FairAfter = schedule.Tolerant, false, stepsFor(recorded, plan.Points), 1
 	plan.Delays = strategy.DelaysOf(recorded)

@@ -24,6 +24,7 @@ func Replay(ctx context.Context, t target.Target, recorded *trace.Trace) (*trace
 	if err != nil {
 		return nil, err
 	}
+	defer target.AsRecorded(t, &recorded.Header)()
 	v := verdictOf(recorded, nil, nil)
 	v.anyEnding = true // the execution is the same if it replays
 	o, err := judged(t, v)(ctx, plan)

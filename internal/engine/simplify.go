@@ -34,6 +34,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	if err = fits(t, recorded); err != nil {
 		return nil, err
 	}
+	defer target.AsRecorded(t, &recorded.Header)()
 	bounded, cancel := limited(ctx, opts.Time)
 	defer cancel()
 	goal := finding.Of(recorded.Ending, t.Modules())

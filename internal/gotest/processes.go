@@ -19,6 +19,7 @@ const (
 // further is a worker on a target of its own, which it starts once the exploration has lasted for
 // furtherAfter. If the target cannot be started, the worker takes no plans.
 type further struct {
+	first  target.Target // whose isolation it shares
 	start  func(context.Context) (target.Target, error)
 	after  time.Time
 	target target.Target
@@ -39,6 +40,9 @@ func (f *further) Work(ctx context.Context, next func() (engine.Job, bool), done
 			return ctx.Err()
 		}
 		f.target, f.worker = t, engine.Local(t)
+	}
+	if i, ok := target.As[target.Isolator](f.first); ok {
+		target.Isolate(f.target, i.Isolation())
 	}
 	return f.worker.Work(ctx, next, done)
 }
@@ -61,7 +65,7 @@ func (s *suite) find(ctx context.Context, t target.Target, opts engine.Options, 
 	}
 	after := time.Now().Add(furtherAfter)
 	for range s.options.Processes - 1 {
-		f := &further{start: start, after: after}
+		f := &further{first: t, start: start, after: after}
 		all = append(all, f)
 		several.Workers = append(several.Workers, f)
 	}

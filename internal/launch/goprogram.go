@@ -225,12 +225,13 @@ func configOf(r *trace.Recipe, binary, dir string, stdin []byte, outputs Outputs
 	if r.Kind == trace.RecipeProgram {
 		return goprog.Config{Path: binary, Args: append([]string{binary}, r.Args...), Dir: dir, Stdin: stdin, ExpectOutput: outputs.ExpectOutput, Oracle: outputs.Oracle, Watchdog: how.Watchdog, Randomize: how.Randomize}
 	}
-	args := []string{
-		binary, "-test.run=" + r.Run, "-test.count=1000000000", "-test.timeout=0", "-test.paniconexit0",
-		fmt.Sprintf("-test.parallel=%d", Parallel(r)),
+	// As go test has them; the time limit has no effect (internal/target/goprog/patch).
+	args := []string{binary, "-test.paniconexit0", "-test.timeout=10m0s", "-test.run=" + r.Run}
+	if r.Parallel > 0 {
+		args = append(args, fmt.Sprintf("-test.parallel=%d", r.Parallel))
 	}
 	return goprog.Config{
-		Path: binary, Args: append(args, BinaryArgs(r)...), Dir: dir, Test: true,
+		Path: binary, Args: append(args, BinaryArgs(r)...), Dir: dir, Test: true, Parallel: DefaultParallel,
 		Fresh:   strings.HasPrefix(r.Run, "^Example"), // go test never repeats an example
 		NoLeaks: r.Leaks == LeaksIgnore, LeakIgnore: r.LeakIgnore, ExpectOutput: outputs.ExpectOutput, Oracle: outputs.Oracle, Watchdog: how.Watchdog, Randomize: how.Randomize,
 	}
@@ -239,7 +240,7 @@ func configOf(r *trace.Recipe, binary, dir string, stdin []byte, outputs Outputs
 // BinaryArgs returns the user's arguments of a test binary.
 func BinaryArgs(r *trace.Recipe) (args []string) {
 	if r.Short {
-		args = append(args, "-test.short")
+		args = append(args, "-test.short=true")
 	}
 	if r.Skip != "" {
 		args = append(args, "-test.skip="+r.Skip)
@@ -292,7 +293,9 @@ func (l *Launcher) recordedGo(ctx context.Context, tr *trace.Trace, opts patch.O
 	if r.Kind == trace.RecipeTest {
 		dir = packages[0].Dir
 	}
-	return configOf(r, binary, dir, h.Stdin, outputsOf(h), how), r, nil
+	cfg = configOf(r, binary, dir, h.Stdin, outputsOf(h), how)
+	cfg.Fresh = cfg.Fresh || h.Isolation == trace.IsolationProcess
+	return cfg, r, nil
 }
 
 // sourceDir returns the directory from which a trace's program is built: the recorded one, or the

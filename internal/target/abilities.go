@@ -99,6 +99,44 @@ func Shares(t Target) bool {
 	return ok && s.Shares()
 }
 
+// Isolation is how many of the executions of a target that can repeat them in a process have one of
+// their own, in which nothing has run before. A single execution (Target.Run) shares its process with
+// the execution that warms it up unless each has its own.
+type Isolation int
+
+const (
+	SharedProcesses Isolation = iota // they follow one another in a process, after one that warms it up
+	SomeNew                          // of a Stream, the first ones and some later ones have their own
+	EachNew                          // each has its own
+)
+
+// Isolator is the ability to choose between shared processes and new ones.
+type Isolator interface {
+	// Isolate sets how later executions are isolated, and returns how they were until now. Each has
+	// its own process in any case if the program cannot be repeated in one.
+	Isolate(Isolation) (before Isolation)
+	Isolation() Isolation
+}
+
+// Isolate sets how later executions of t are isolated, if t is an Isolator. restore undoes that.
+func Isolate(t Target, how Isolation) (restore func()) {
+	i, ok := As[Isolator](t)
+	if !ok {
+		return func() {}
+	}
+	before := i.Isolate(how)
+	return func() { i.Isolate(before) }
+}
+
+// AsRecorded isolates executions of t as the recorded one was isolated. restore undoes that.
+func AsRecorded(t Target, recorded *trace.Header) (restore func()) {
+	how := SharedProcesses
+	if recorded.Isolation == trace.IsolationProcess {
+		how = EachNew
+	}
+	return Isolate(t, how)
+}
+
 // Solitary is the ability to do without processes that are started before they are needed.
 type Solitary interface {
 	// Alone ends such processes, and starts no others.

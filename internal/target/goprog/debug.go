@@ -13,7 +13,7 @@ import (
 // debugger has ended. debugger is its command line; the program's arguments are appended. The
 // debugger gets heddle's standard files and terminal, and unlimited time.
 func (t *Target) Debug(ctx context.Context, debugger []string, plan schedule.Plan) error {
-	c := command(&t.cfg, t.cold)
+	c := command(&t.cfg, t.Cold())
 	c.Path, c.Args = debugger[0], append(debugger, t.cfg.Args[1:]...)
 	c.Terminal, c.WarmUp = true, 0
 	c.Early = func(_ bool, how string, _ string) string {

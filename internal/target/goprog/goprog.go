@@ -3,6 +3,7 @@ package goprog
 import (
 	"context"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/target"
@@ -21,6 +22,8 @@ type Config struct {
 	// Test says that Path is a test binary and that Args makes it run one test repeatedly.
 	// Otherwise Path is a program, and one execution is its whole main.
 	Test bool
+	// Parallel is how many tests run in parallel if Args does not say; 0 for as many as Go says.
+	Parallel int
 	// Fresh gives every execution a process of its own, without warm-up: for programs that cannot
 	// run twice in one process.
 	Fresh bool
@@ -53,10 +56,14 @@ type Target struct {
 	cfg       Config
 	exe       executable
 	header    trace.Header
-	cold      bool // each execution gets its own process, without warm-up
-	spare     *spare
+	cold      atomic.Bool      // the program cannot run twice in a process: each execution gets its own, without warm-up
+	isolation target.Isolation // of a program that can
+	launched  int              // processes for a Stream with target.SomeNew
+	coldInRow int              // new processes used since the last shared one
+	spares    []*spare
 	alone     bool // no process is started before another has ended
 	loop      ipc.Loop
+	own       bool // the execution that runs, or has just run, has a process of its own
 	streaming bool // executions follow one another in a process
 }
 
@@ -65,6 +72,7 @@ var (
 	_ target.DebugLaunchable = (*Target)(nil)
 	_ target.RaceWatcher     = (*Target)(nil)
 	_ target.Sharer          = (*Target)(nil)
+	_ target.Isolator        = (*Target)(nil)
 	_ target.Positioned      = (*Target)(nil)
 )
 
@@ -87,7 +95,8 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{cfg: cfg, exe: exe, cold: !cfg.Test || cfg.Fresh}
+	t := &Target{cfg: cfg, exe: exe}
+	t.cold.Store(!cfg.Test || cfg.Fresh)
 	// Which executions have run in a process must not depend on time: those no longer wanted are
 	// never run.
 	t.loop = ipc.Loop{Program: program{t}, Watchdog: cfg.Watchdog, Memory: cfg.Memory, Drain: 0}
@@ -104,18 +113,40 @@ func Start(ctx context.Context, cfg Config) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.spare = ready(p)
+	t.spares = []*spare{ready(p, t.cold.Load())}
 	return t, nil
 }
 
-// Header implements target.Target.
-func (t *Target) Header() trace.Header { return t.header }
+// Header implements target.Target. It says if a test's execution had a process of its own, because
+// it may differ from that of the same plan in a process that has been warmed up.
+func (t *Target) Header() trace.Header {
+	h := t.header
+	if t.cfg.Test && (t.Cold() || t.streaming && t.isolation == target.SomeNew && t.own) {
+		h.Isolation = trace.IsolationProcess
+	}
+	return h
+}
 
 // WatchesRaces implements target.RaceWatcher.
 func (t *Target) WatchesRaces() bool { return true }
 
 // Shares implements target.Sharer.
-func (t *Target) Shares() bool { return !t.cold }
+func (t *Target) Shares() bool { return !t.Cold() }
+
+// Isolate implements target.Isolator.
+func (t *Target) Isolate(how target.Isolation) (before target.Isolation) {
+	before = t.Isolation()
+	t.isolation = how
+	return before
+}
+
+// Isolation implements target.Isolator.
+func (t *Target) Isolation() target.Isolation {
+	if t.cold.Load() {
+		return target.EachNew
+	}
+	return t.isolation
+}
 
 // Position implements target.Positioned.
 func (t *Target) Position() (target.Position, bool) { return t.loop.Position() }
@@ -128,9 +159,10 @@ func (t *Target) Modules() []trace.Module {
 	return []trace.Module{{Path: t.cfg.Path, BuildID: t.exe.buildID, Program: true}}
 }
 
-// Cold reports whether the test failed in its warm-up, so that each execution has a process of its
-// own; it is true of every program that is not a test. It may become true at any execution.
-func (t *Target) Cold() bool { return t.cold }
+// Cold reports whether each execution has a process of its own, without warm-up, because Isolate said
+// so or the test failed in its warm-up; it is true of every program that is not a test. It may become
+// true at any execution.
+func (t *Target) Cold() bool { return t.Isolation() == target.EachNew }
 
 // Run runs one execution, in a process that has run nothing but the warm-up.
 func (t *Target) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
@@ -147,7 +179,7 @@ func (t *Target) Stream(ctx context.Context, next func() (schedule.Plan, bool), 
 		t.loop.Close()
 	}()
 	return t.loop.Stream(ctx, next, func(p schedule.Plan, o schedule.Outcome) bool {
-		o.Shared = !t.cold
+		o.Shared = !t.own
 		return done(p, o)
 	})
 }
@@ -155,9 +187,6 @@ func (t *Target) Stream(ctx context.Context, next func() (schedule.Plan, bool), 
 // Close ends all processes.
 func (t *Target) Close() error {
 	t.loop.Close()
-	if t.spare != nil {
-		t.spare.drop()
-		t.spare = nil
-	}
+	t.drop()
 	return nil
 }

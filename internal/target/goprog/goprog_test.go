@@ -414,8 +414,8 @@ func TestNoProcessIsLeft(t *testing.T) {
 	if err := syscall.Kill(o.Points, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("the process of a run is still there: %v", err)
 	}
-	<-tg.spare.done
-	pid := tg.spare.proc.Pid()
+	<-tg.spares[0].done
+	pid := tg.spares[0].proc.Pid()
 	if err := syscall.Kill(pid, 0); err != nil {
 		t.Fatalf("there is no spare: %v", err)
 	}
@@ -429,8 +429,8 @@ func TestNoProcessIsLeft(t *testing.T) {
 // A spare that was ended from outside is not handed out.
 func TestDeadSpare(t *testing.T) {
 	tg := start(t, "warm")
-	syscall.Kill(tg.spare.proc.Pid(), syscall.SIGKILL)
-	tg.spare.proc.Failure()
+	syscall.Kill(tg.spares[0].proc.Pid(), syscall.SIGKILL)
+	tg.spares[0].proc.Failure()
 	if o := run(t, tg, schedule.Plan{}); o.Ending.Kind != trace.Clean {
 		t.Errorf("%v", o.Ending.Kind)
 	}
@@ -556,7 +556,7 @@ func TestSpeedSpare(t *testing.T) {
 		tg := start(t, "slow") // 300 ms
 		run(t, tg, schedule.Plan{})
 		first := time.Since(began)
-		<-tg.spare.done
+		<-tg.spares[0].done
 		began = time.Now()
 		run(t, tg, schedule.Plan{})
 		if best = min(best, time.Since(began).Seconds()/first.Seconds()); best < 0.5 {

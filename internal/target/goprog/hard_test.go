@@ -79,7 +79,7 @@ func same(t *testing.T, path, name string) {
 		}
 	}
 	tg := begin(t, Config{
-		Path: path, Args: []string{path, "-test.run=^" + name + "$", "-test.count=1000000000", "-test.timeout=0"},
+		Path: path, Args: []string{path, "-test.run=^" + name + "$"},
 		Dir: filepath.Dir(path), Test: true, Watchdog: 30 * time.Second,
 	})
 	if tg.Cold() {
@@ -121,7 +121,7 @@ func same(t *testing.T, path, name string) {
 func TestHardLeft(t *testing.T) {
 	path := hardBinary(t, "left")
 	tg := begin(t, Config{
-		Path: path, Args: []string{path, "-test.run=^TestTicker$", "-test.count=1000000000", "-test.timeout=0"},
+		Path: path, Args: []string{path, "-test.run=^TestTicker$"},
 		Dir: filepath.Dir(path), Test: true, NoLeaks: true, Watchdog: 30 * time.Second,
 	})
 	plan := schedule.Plan{Policy: schedule.Random, Seed: 5}
@@ -156,7 +156,7 @@ func TestHardLeft(t *testing.T) {
 func TestHardLeftWithoutHook(t *testing.T) {
 	path := hardBinary(t, "left")
 	tg := begin(t, Config{
-		Path: path, Args: []string{path, "-test.run=^TestForever$", "-test.count=1000000000", "-test.timeout=0"},
+		Path: path, Args: []string{path, "-test.run=^TestForever$"},
 		Dir: filepath.Dir(path), Test: true, Watchdog: 30 * time.Second,
 	})
 	o := run(t, tg, schedule.Plan{Policy: schedule.Fair, Record: true})

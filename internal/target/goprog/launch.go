@@ -17,9 +17,9 @@ import (
 // launch starts a process that has stopped where its next execution begins. If its warm-up fails,
 // the target is cold from then on.
 func (t *Target) launch(ctx context.Context) (*ipc.Process, error) {
-	p, err := launch(ctx, &t.cfg, t.cold)
-	if errors.Is(err, ipc.ErrCold) && !t.cold {
-		t.cold = true
+	p, err := launch(ctx, &t.cfg, t.coldAt(0))
+	if errors.Is(err, ipc.ErrCold) {
+		t.cold.Store(true)
 		p, err = launch(ctx, &t.cfg, true)
 	}
 	return p, err
@@ -113,7 +113,7 @@ func environment(cfg *Config) []string {
 			debug = value + ","
 		case "GORACE":
 			race = value + " "
-		case "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE":
+		case "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE", "HEDDLE_PARALLEL":
 		case "PWD":
 			if cfg.Dir == "" { // otherwise PWD is another directory's
 				env = append(env, e)
@@ -128,6 +128,9 @@ func environment(cfg *Config) []string {
 	}
 	if cfg.Dir != "" {
 		env = append(env, "PWD="+cfg.Dir)
+	}
+	if cfg.Parallel > 0 {
+		env = append(env, fmt.Sprintf("HEDDLE_PARALLEL=%d", cfg.Parallel))
 	}
 	if len(cfg.LeakIgnore) > 0 {
 		env = append(env, "HEDDLE_LEAK_IGNORE="+strings.Join(cfg.LeakIgnore, "\n"))

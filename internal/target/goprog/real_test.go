@@ -237,7 +237,7 @@ func realTest(t testing.TB, name string, args ...string) *Target {
 	t.Helper()
 	needReal(t)
 	return begin(t, Config{
-		Path: real.test, Args: append([]string{"p.test", "-test.run=^" + name + "$", "-test.count=1000000000", "-test.timeout=0"}, args...),
+		Path: real.test, Args: append([]string{"p.test", "-test.run=^" + name + "$"}, args...),
 		Dir: filepath.Join(real.dir, "src"), Test: true, Watchdog: 2 * time.Second,
 	})
 }

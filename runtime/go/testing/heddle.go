@@ -3,7 +3,10 @@
 package testing
 
 import (
+	"flag"
 	"fmt"
+	"os"
+	"strconv"
 	"unsafe"
 )
 
@@ -48,6 +51,28 @@ func heddleRepeats(root *T, name string) bool {
 		heddleName = name
 	}
 	return again
+}
+
+// heddleCount returns how often the tests run: for a controller, until it ends the process. The flag
+// -test.count keeps the user's value, which tests read.
+func heddleCount() *uint {
+	if !hdExploring() {
+		return count
+	}
+	var n uint = 1 << 62
+	return &n
+}
+
+// heddleParallel returns how many tests run in parallel if -test.parallel is not given, which tests
+// notice: for a controller, the same number on every machine.
+func heddleParallel() *int {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	n, err := strconv.Atoi(os.Getenv("HEDDLE_PARALLEL"))
+	if given || err != nil || !hdExploring() {
+		return parallel
+	}
+	return &n
 }
 
 // heddleName is the test that runs again, which has been matched.

@@ -136,6 +136,10 @@ var edits = slices.Concat([]edit{
 	{"runtime/panic.go", "throw", entry, "", "hdFatal(s, false)"},
 	{"testing/testing.go", "tRunner", before, "fn(t)", "heddleBegin(t.level, fn)"},
 	{"testing/testing.go", "tRunner", before, "t.signal <- signal", "heddleEnd(t.level, t.isParallel)"},
+	// What exists only because heddle repeats a test is not in the flags that the test reads.
+	{"testing/testing.go", "runTests", entry, "", "count, parallel := heddleCount(), heddleParallel()"},
+	{"testing/fuzz.go", "runFuzzTests", entry, "", "count, parallel := heddleCount(), heddleParallel()"},
+	{"testing/testing.go", "(*M).startAlarm", entry, "", "if hdExploring() { return time.Time{} }"},
 	{"testing/testing.go", "runTests", after, "t.Run(test.Name, test.F)", "for heddleRepeats(t, test.Name) { t.Run(test.Name, test.F) }"},
 	// Go does not repeat tests of which none counts as run: those whose subtests all have other names than -run says.
 	{"testing/testing.go", "runTests", before, "if i > 0 && !ran", "ran = ran || hdExploring()"},

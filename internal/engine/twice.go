@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// A test that runs for a second time in its process may fail because it did run before, as one that
+// registers a name. Its plan may also lead elsewhere than in a new process, since what the package
+// fills on first use is full. So a failure that was seen in a shared process counts only if a new
+// process shows it. A data race is one wherever it was seen.
+
+// newTries is how many executions look for a failure in new processes, besides the replay of its
+// recording.
+const newTries = 20
+
+// isolated isolates the executions that confirm a failure as the failed one was isolated, until the
+// function that it returns is called.
+func (s *search) isolated(f *failure) (restore func()) {
+	how := target.SharedProcesses
+	if !f.outcome.Shared {
+		how = target.EachNew
+	}
+	undo := target.Isolate(s.target, how)
+	return func() {
+		if !s.anew {
+			undo()
+		}
+	}
+}
+
+// inNewProcess reports whether a failure that was reproduced as o, or missed if that says how it was
+// not, counts. If a new process shows it only in another recording, o becomes that. If none does,
+// every later execution has a new process, and the search begins again.
+func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outcome, missed string) (is bool, err error) {
+	raced := f.outcome.Ending.Kind == trace.Race
+	isolator, ok := target.As[target.Isolator](s.target)
+	switch {
+	case missed != "" && (raced || !ok || !f.outcome.Shared || f.outcome.External || o.External):
+		if raced {
+			s.held.missed++
+		}
+		s.missing(f, missed)
+		return false, nil
+	case raced || !ok || isolator.Isolation() == target.EachNew || missed == "" && o.Trace == nil:
+		return true, nil
+	}
+	defer func() {
+		if !s.anew {
+			isolator.Isolate(target.SharedProcesses)
+		}
+	}()
+	isolator.Isolate(target.EachNew)
+	last, cancel := outlasting(ctx)
+	defer cancel()
+	var plans []schedule.Plan
+	if missed == "" {
+		again, err := s.strictly(last, o.Trace)
+		if err != nil {
+			return true, err
+		}
+		if differs(o.Trace, again) == nil {
+			return true, nil
+		}
+		p := replayPlan(o.Trace)
+		p.Mode, p.MaxSteps, p.FairAfter = schedule.Tolerant, stepsFor(o.Trace, p.Points), 1
+		p.Delays = strategy.DelaysOf(o.Trace)
+		plans = append(plans, p)
+	}
+	known := finding.Of(f.outcome.Ending, s.target.Modules())
+	samplers := strategy.Samplers()
+	for n := len(plans); n < newTries; n++ {
+		p := f.plan
+		if n > len(plans)+1 {
+			// As the search plans executions, with the instructions of the failed one as scheduling points.
+			seed := s.setting.Seed + uint64(n)
+			p = samplers[n%len(samplers)].Plan(strategy.Source(seed), strategy.Seen{})
+			p.Seed, p.Repeat, p.Points = seed, 1, f.plan.Sites()
+			s.complete(&p)
+		}
+		plans = append(plans, p)
+	}
+	v := verdict{expect: s.expect, outputs: s.outputs, where: s.caller}
+	for _, p := range plans {
+		p.Record = true
+		now, err := judged(s.target, v)(last, p)
+		if err != nil {
+			return missed == "", err
+		}
+		if now.Trace == nil || !known.Same(finding.Of(now.Ending, s.target.Modules())) {
+			continue
+		}
+		err = s.followed(ctx, f, &now)
+		if d := (*DivergedError)(nil); errors.As(err, &d) {
+			continue
+		}
+		*o = now
+		return true, err
+	}
+	if f.outcome.Ending.Kind == trace.Leak {
+		s.missing(f, "in new processes, no execution left the goroutine")
+		return false, nil
+	}
+	s.beginAnew(f, len(plans))
+	return false, nil
+}
+
+// strictly follows a recording decision by decision.
+func (s *search) strictly(ctx context.Context, recorded *trace.Trace) (schedule.Outcome, error) {
+	v := verdictOf(recorded, nil, nil)
+	v.anyEnding = true
+	return traced(ctx, s.target, judged(s.target, v), replayPlan(recorded))
+}
+
+// beginAnew lets the search begin again, with a new process for each execution: f failed in a process
+// in which others had run, and did not in so many new ones.
+func (s *search) beginAnew(f *failure, tries int) {
+	s.anew = true
+	e := &f.outcome.Ending
+	now := finding.Of(*e, s.target.Modules())
+	var stacks [][]trace.Site
+	if f.outcome.Trace != nil {
+		stacks = f.outcome.Trace.Stacks
+	}
+	what := now.Named(stacks, s.locate)
+	if place := now.Place(stacks, s.locate).Text; place != "" {
+		what += " at " + place
+	}
+	if s.report.Executions == 1 {
+		s.note("the test cannot run twice in a process (%s): each execution has a new process", what)
+	} else {
+		s.note("the test failed in a process in which it had run before (%s), and not in %d new processes: each execution has a new process", what, tries)
+	}
+	r := s.report
+	r.Executions, r.Newest, r.Masked, r.NotReproduced = 0, 0, 0, 0
+	r.Sequential, r.Unfinished, r.Ended = false, nil, ""
+	s.strategy = s.newStrategy()
+	s.stage = s.strategy.Stage()
+	s.flight, s.beyond, s.pace = flight{tag: s.flight.tag}, nil, 0
+	s.behaviours, s.cuts, s.leaks = newBehaviours(), cuts{Yields: -1}, leaks{}
+	s.longest, s.quiet, s.patient, s.memoryBudget = 0, 0, false, 0
+	if s.effort != nil {
+		s.effort = &effort{}
+	}
+	first := s.firstRequest()
+	s.flight.add(&first)
+}

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/heddle-dev/heddle/internal/target"
+	"github.com/heddle-dev/heddle/internal/testing/simprog"
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
+)
+
+// repeating is a target that runs executions in shared processes, unless each has to have a new one.
+// In a shared process, second changes what a process does that has run the program before.
+type repeating struct {
+	target.Target
+	isolation target.Isolation
+	second    func(*schedule.Outcome)
+	fresh     int // executions that had a new process
+}
+
+func (r *repeating) Isolate(how target.Isolation) (before target.Isolation) {
+	before, r.isolation = r.isolation, how
+	return before
+}
+
+func (r *repeating) Isolation() target.Isolation { return r.isolation }
+
+func (r *repeating) ended(o *schedule.Outcome) {
+	switch {
+	case r.isolation == target.SharedProcesses:
+		r.second(o)
+	default:
+		r.fresh++
+		if o.Trace != nil {
+			o.Trace.Header.Isolation = trace.IsolationProcess
+		}
+	}
+}
+
+func (r *repeating) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
+	o, err := r.Target.Run(ctx, p)
+	r.ended(&o)
+	return o, err
+}
+
+func (r *repeating) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
+	return r.Target.Stream(ctx, next, func(p schedule.Plan, o schedule.Outcome) bool {
+		o.Shared = r.isolation == target.SharedProcesses
+		r.ended(&o)
+		return done(p, o)
+	})
+}
+
+// registers is a program whose second execution in a process fails.
+func registers(o *schedule.Outcome) {
+	o.Ending = trace.Ending{Kind: trace.Panic, Message: "the name is in use"}
+	if o.Trace != nil {
+		o.Trace.Ending = o.Ending
+	}
+}
+
+func TestNotTwice(t *testing.T) {
+	r := &repeating{Target: simprog.New(simprog.LockedUpdate(2)), second: registers}
+	got := find(t, r, Options{Runs: 50})
+	if got.Outcome != Nothing || got.Finding != nil || got.Executions != 50 || got.NotReproduced != 0 || r.isolation != target.EachNew || r.fresh < 50 {
+		t.Errorf("%+v, %d new processes", got, r.fresh)
+	}
+	if len(got.Notes) != 1 || !strings.HasPrefix(got.Notes[0], "the test cannot run twice in a process (panic: the name is in use") {
+		t.Errorf("%q", got.Notes)
+	}
+	// The bug of a program that cannot run twice is found, and is a bug of a new process.
+	r = &repeating{Target: simprog.New(simprog.ABBA()), second: registers}
+	got = find(t, r, Options{Runs: 500})
+	if got.Outcome != Bug || got.Finding.Kind != "deadlock" || got.Finding.Recorded.Header.Isolation != trace.IsolationProcess || got.Simplified == nil {
+		t.Fatalf("%+v", got)
+	}
+	r.isolation = target.SharedProcesses // Replay knows
+	if _, err := Replay(context.Background(), r, got.Simplified.Recorded); err != nil || r.isolation != target.SharedProcesses {
+		t.Errorf("%v, %v", err, r.isolation)
+	}
+}
+
+// A bug that occurs in both is recorded as it was found, and found where it is told once.
+func TestTwice(t *testing.T) {
+	r := &repeating{Target: simprog.New(simprog.ABBA()), second: func(*schedule.Outcome) {}}
+	got := find(t, r, Options{Runs: 500})
+	if got.Outcome != Bug || got.Finding.Recorded.Header.Isolation != "" || len(got.Notes) != 0 || r.isolation != target.SharedProcesses {
+		t.Errorf("%+v", got)
+	}
+}
