@@ -55,6 +55,8 @@ type search struct {
 	cut          bool          // the output of some execution was truncated
 	leaks        leaks
 	aside        aside
+	isolates     bool // the target is a target.Isolator
+	compared     bool // the first plan was run in a new process, too, or need not be
 	anew         bool // the search has begun again with new processes (twice.go)
 	relaxed      relaxed
 	wide         wide
@@ -74,6 +76,7 @@ func newSearch(t target.Target, opts Options, progress func(Progress)) *search {
 	}
 	h := t.Header()
 	s.outputs = outputsOf(&h)
+	_, s.isolates = target.As[target.Isolator](t)
 	if len(s.workers) == 0 {
 		s.workers = []Worker{Local(t)}
 	}
@@ -302,6 +305,12 @@ func (s *search) find(ctx context.Context) error {
 				return nil
 			}
 			return err
+		}
+		if f == nil && s.report.Executions == 1 && !s.compared {
+			if f, err = s.compare(exploring); err != nil {
+				s.cutShort(err)
+				return s.unlessTime(exploring, err)
+			}
 		}
 		if f != nil {
 			found, err := s.confirm(bounded, f)

@@ -116,7 +116,9 @@ func (s *search) reportLeaks(ctx context.Context) error {
 		}
 		p := f.plan
 		p.Record, p.Haste = true, false
+		restore := s.isolated(f)
 		o, err := s.target.Run(bounded, p)
+		restore()
 		if overdue(bounded, err) {
 			tooLong()
 			break

@@ -26,6 +26,9 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 	p.observed++
 	x.flight.unseen--
 	x.report.Executions++
+	if x.isolates && !o.Shared {
+		x.report.NewProcesses++
+	}
 	x.tell(Exploring, false, nil, 0)
 	if o.Ending.Kind == trace.Leak {
 		x.leaks.setAside(p.alone(index), o, x.report.Executions)

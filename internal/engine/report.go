@@ -44,10 +44,12 @@ type Report struct {
 	Outcome Result `json:"outcome"`
 	Ended   End    `json:"ended"`
 	// Executions counts those of the exploration, not of confirmation and simplification.
-	Executions int     `json:"executions"`
-	Seconds    float64 `json:"seconds"`
-	PerSecond  float64 `json:"perSecond"`
-	Rounds     int     `json:"rounds"`
+	Executions int `json:"executions"`
+	// NewProcesses is how many of them had a new process, of a target that can repeat them in one.
+	NewProcesses int     `json:"newProcesses,omitempty"`
+	Seconds      float64 `json:"seconds"`
+	PerSecond    float64 `json:"perSecond"`
+	Rounds       int     `json:"rounds"`
 	// Behaviours is the number of distinct orders of conflicting operations seen. It
 	// stops at MaxBehaviours. After a complete search it is that of all behaviours.
 	Behaviours int `json:"behaviours"`

@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"github.com/heddle-dev/heddle/internal/finding"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -111,6 +113,76 @@ func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outco
 	return false, nil
 }
 
+// comparedAccesses is how many accesses of the first plan's executions are compared.
+const comparedAccesses = 1 << 16
+
+// compare runs the first plan in a new process and in a shared one. If the program's own code does
+// something else there, passes in shared processes say little about new ones: some executions then
+// have a new process. A failure in a new process that the exploration has not seen is returned.
+func (s *search) compare(ctx context.Context) (*failure, error) {
+	s.compared = true
+	isolator, ok := target.As[target.Isolator](s.target)
+	if !ok || isolator.Isolation() != target.SharedProcesses {
+		return nil, nil
+	}
+	bounded, cancel := limited(ctx, s.opts.Time/4)
+	defer cancel()
+	r := s.firstRequest()
+	r.Plan.Repeat, r.Plan.Accesses, r.Plan.MaxAccesses = 1, true, comparedAccesses
+	exec := judged(s.target, verdict{expect: s.expect, outputs: s.outputs, where: s.caller})
+	shared, err := exec(bounded, r.Plan)
+	var own schedule.Outcome
+	if err == nil {
+		restore := target.Isolate(s.target, target.EachNew)
+		own, err = exec(bounded, r.Plan)
+		restore()
+	}
+	switch {
+	case overdue(bounded, err):
+		return nil, nil // executions are too long for this
+	case err != nil || own.External || shared.External || own.Trace == nil || shared.Trace == nil:
+		return nil, err
+	}
+	fails := own.Ending.Kind.Failed() && own.Ending.Kind != trace.Leak && !s.setAside(&own)
+	if fails || !maps.Equal(s.ownEvents(own.Trace), s.ownEvents(shared.Trace)) {
+		isolator.Isolate(target.SomeNew)
+		s.report.Sequential = false
+	}
+	if !fails {
+		return nil, nil
+	}
+	r.Plan.Accesses = false
+	own.Trace = nil
+	return &failure{plan: r.Plan, outcome: own, number: 1}, nil
+}
+
+// ownEvents counts what the program's own code does in a recording.
+func (s *search) ownEvents(t *trace.Trace) map[instruction]int {
+	names := s.opts.Why
+	if names == nil {
+		names = report.NewRunning(s.target.Modules)
+	}
+	type place struct {
+		site  trace.Site
+		stack uint32
+	}
+	own := map[place]bool{}
+	count := map[instruction]int{}
+	for i := range t.Events {
+		e := &t.Events[i]
+		at := place{e.Site, e.Stack}
+		is, ok := own[at]
+		if !ok {
+			is = e.Site != 0 && names.Origin(t, i) == report.OwnEvent
+			own[at] = is
+		}
+		if is {
+			count[instruction{e.Op, e.Site}]++
+		}
+	}
+	return count
+}
+
 // strictly follows a recording decision by decision.
 func (s *search) strictly(ctx context.Context, recorded *trace.Trace) (schedule.Outcome, error) {
 	v := verdictOf(recorded, nil, nil)
@@ -138,7 +210,7 @@ func (s *search) beginAnew(f *failure, tries int) {
 		s.note("the test failed in a process in which it had run before (%s), and not in %d new processes: each execution has a new process", what, tries)
 	}
 	r := s.report
-	r.Executions, r.Newest, r.Masked, r.NotReproduced = 0, 0, 0, 0
+	r.Executions, r.NewProcesses, r.Newest, r.Masked, r.NotReproduced = 0, 0, 0, 0, 0
 	r.Sequential, r.Unfinished, r.Ended = false, nil, ""
 	s.strategy = s.newStrategy()
 	s.stage = s.strategy.Stage()

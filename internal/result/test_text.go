@@ -40,6 +40,9 @@ func (p *Printer) Test(out *Test) error {
 	if out.Error != "" {
 		fmt.Fprintf(p.Errors, "heddle: %s: %s\n", out.Test, out.Error)
 	}
+	if p.Stats && out.Report != nil && out.Report.NewProcesses > 0 {
+		fmt.Fprintf(w, "    %s of %s had a new process\n", wording.Thousands(out.Report.NewProcesses), wording.Count(out.Report.Executions, "execution"))
+	}
 	each := out.Each()
 	for i, one := range each {
 		if len(each) > 1 {
