@@ -18,6 +18,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/internal/testing/ipctest"
 	"github.com/heddle-dev/heddle/internal/testing/need"
@@ -210,6 +211,36 @@ func TestCold(t *testing.T) {
 				t.Errorf("%v", o.Ending.Kind)
 			}
 		})
+	}
+}
+
+// Executions of a target share processes, have new ones, or both, as Isolate says; the header says it, too.
+func TestIsolation(t *testing.T) {
+	tg := start(t, "warm")
+	if before := tg.Isolate(target.EachNew); before != target.SharedProcesses || !tg.Cold() || tg.Header().Isolation != trace.IsolationProcess {
+		t.Errorf("before: %v; now cold %t, %q", before, tg.Cold(), tg.Header().Isolation)
+	}
+	out, err := streamed(t, tg, 0, schedule.Plan{Repeat: 4})
+	if err != nil || !slices.Equal(processes(out), []int{1, 1, 1, 1}) || out[0].Shared {
+		t.Errorf("executions by process %v, shared %t, %v", processes(out), out[0].Shared, err)
+	}
+	tg.Isolate(target.SomeNew)
+	out, err = streamed(t, tg, 0, schedule.Plan{Repeat: firstNew + sharedBetween + laterNew + 7})
+	sizes := processes(out)
+	if err != nil || len(sizes) != firstNew+1+laterNew+1 || sizes[0] != 1 || sizes[firstNew] != sharedBetween || sizes[len(sizes)-1] != 7 {
+		t.Errorf("executions by process %v, %v", sizes, err)
+	}
+	for i, o := range out {
+		if shared := i >= firstNew && i < firstNew+sharedBetween || i >= len(out)-7; o.Shared != shared {
+			t.Errorf("execution %d: shared %t", i, o.Shared)
+		}
+	}
+	if run(t, tg, schedule.Plan{}); tg.Header().Isolation != "" {
+		t.Error("a single execution has no warm-up")
+	}
+	tg.Isolate(target.SharedProcesses)
+	if out, err = streamed(t, tg, 0, schedule.Plan{Repeat: 4}); err != nil || !slices.Equal(processes(out), []int{4}) {
+		t.Errorf("executions by process %v, %v", processes(out), err)
 	}
 }
 
