@@ -38,8 +38,8 @@ func (s *search) isolated(f *failure) (restore func()) {
 }
 
 // inNewProcess reports whether a failure that was reproduced as o, or missed if that says how it was
-// not, counts. If a new process shows it only in another recording, o becomes that. If none does,
-// every later execution has a new process, and the search begins again.
+// not, counts. If a new process shows it only in an execution in which the program's own code does
+// something else, o becomes that. If none does, every later execution has a new process, and the search begins again.
 func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outcome, missed string) (is bool, err error) {
 	raced := f.outcome.Ending.Kind == trace.Race
 	isolator, ok := target.As[target.Isolator](s.target)
@@ -97,6 +97,9 @@ func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outco
 		}
 		if now.Trace == nil || !known.Same(finding.Of(now.Ending, s.target.Modules())) {
 			continue
+		}
+		if missed == "" && maps.Equal(s.ownEvents(now.Trace), s.ownEvents(o.Trace)) {
+			return true, nil // what differs is the library's, which fills state of its own on first use
 		}
 		err = s.followed(ctx, f, &now)
 		if d := (*DivergedError)(nil); errors.As(err, &d) {
