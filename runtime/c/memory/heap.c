@@ -314,7 +314,9 @@ void hd_heap_restore(bool faulted) {
     drop(from, dirty);
     dirty = from;
   }
-  hd_fill((void *)(hd_heap_base + from), 0, dirty - from);
+  // What lies behind the part that is open is as an earlier execution left it, hence empty.
+  uint64_t end = dirty < heap.opened ? dirty : heap.opened;
+  if (end > from) hd_fill((void *)(hd_heap_base + from), 0, end - from);
   if (HD_UNLIKELY(heap.opened > saved.opened)) open_to(saved.opened);
   uint64_t k = saved.head - saved.tail;
   heap = saved;

@@ -60,7 +60,7 @@ func hdSlotGet() uint32 {
 		hdSlots.n--
 		t := &hd.threads[i]
 		if t != hd.cur && t != hd.turn && i != hd.lastRan {
-			if hd.record {
+			if hd.record || hd.settle.recorded {
 				hdReport(t)
 			}
 			return i
