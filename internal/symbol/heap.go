@@ -89,6 +89,9 @@ func (h *heapTypes) add(block int, b *blockType) {
 	if b.typ.Size <= 0 || b.typ.Kind == dwarfinfo.Scalar && b.typ.Size == 1 {
 		return // a pointer to void or to characters may point to anything
 	}
+	if strings.HasSuffix(b.typ.Name, "_node_base") {
+		return // what all nodes of the C++ library's containers begin with
+	}
 	known := h.blocks[block]
 	if known == nil || known.variable != b.variable {
 		h.number[b.variable]++

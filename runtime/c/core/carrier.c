@@ -84,6 +84,7 @@ static void begin(const struct hd_plan *p, uint64_t index) {
   hd.points = hd.switches = hd.preemptions = 0;
   hd.wasted = 0;
   hd.vtime = hd_vtime_at_main;
+  hd.idled = 0;
   hd.next_deadline = ~0ull;
   hd.arrivals = 0;
   hd.progress_at = 0;

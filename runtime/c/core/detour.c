@@ -40,7 +40,7 @@ void hd_detour(struct hd_thread *t) {
     t->wait.timed_out = true;
     t->wait.due = false;
     hd_del(&hd.timers, t->index);
-    if (t->wait.deadline > hd.vtime) hd.vtime = t->wait.deadline;
+    hd_time_jump(t->wait.deadline);
     if (!t->wait.late) hd_progress(t);
     hd_commit_aside(t, op, obj, aux, 0, 0, HD_EV_TIMEOUT);
     hd_timed_out(t, t->pend.pc);

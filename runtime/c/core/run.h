@@ -57,6 +57,7 @@ struct hd_run {
   uint32_t since;           // points when that thread was last switched to
   uint32_t points, switches, preemptions, deviations;
   uint64_t vtime;
+  uint64_t idled;          // ns of it that passed as all threads waited
   uint64_t effects;        // calls that changed state which no event tells of, in libc or the kernel
   uint64_t next_deadline;   // lower bound on the deadlines of all timed waits
   uint64_t arrivals;

@@ -58,7 +58,7 @@ static void run_out(struct hd_thread *u) {
 HD_COLD bool hd_time_passes(uint64_t until) {
   struct hd_thread *first = first_deadline();
   if (!first || first->wait.deadline > until) return false;
-  if (first->wait.deadline > hd.vtime) hd.vtime = first->wait.deadline;
+  hd_time_jump(first->wait.deadline);
   if (HD_UNLIKELY(hd.npending)) hd_signals_arrive();
   run_out(first);
   return true;
@@ -124,7 +124,7 @@ void hd_early(struct hd_thread *u) {
   u->wait.timed_out = true;
   hd_del(&hd.timers, u->index);
   hd_add(&hd.enabled, u->index);
-  if (u->wait.deadline > hd.vtime) hd.vtime = u->wait.deadline;
+  hd_time_jump(u->wait.deadline);
 }
 
 bool hd_timer_before(uint64_t vtime) {

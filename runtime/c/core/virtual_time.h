@@ -15,6 +15,12 @@ void hd_sleepers_withdraw(struct hd_thread *chosen);
 bool hd_time_drifts(void);                    // without progress, advances the clock; true: a deadline has passed
 uint64_t hd_nap_end(struct hd_thread *t, uint64_t pc, uint64_t deadline);
 bool hd_timer_before(uint64_t vtime);         // a timer expires before vtime
+// Time goes on to a deadline, to which no thread works.
+static inline void hd_time_jump(uint64_t to) {
+  if (to <= hd.vtime) return;
+  hd.idled += to - hd.vtime;
+  hd.vtime = to;
+}
 extern uint64_t hd_vtime_at_main;             // where each execution's time begins: constructors have read clocks
 #define HD_TIMERS 2ull                        // what a sleeper blocks on; no object has that address
 

@@ -73,7 +73,8 @@ HD_INTERPOSE_MODELLED(int, clock_gettime, (clockid_t clock, struct timespec *ts)
   if (!exists(clock)) { errno = EINVAL; return -1; }
   hd_refresh(ts, sizeof *ts, HD_RA);
   stores(ts, sizeof *ts, HD_RA);
-  split(ts, now(hd_clock_origin(clock), 1, HD_RA));
+  bool processor = clock < 0 || clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
+  split(ts, now(hd_clock_origin(clock) - (processor ? hd.idled : 0), 1, HD_RA));
   hd_inject_called();
   return 0;
 }
@@ -96,7 +97,7 @@ HD_INTERPOSE_MODELLED(time_t, time, (time_t *out), (out)) {
   return t;
 }
 
-HD_INTERPOSE_MODELLED(clock_t, clock, (void), ()) { return (clock_t)now(0, 1000, HD_RA); }
+HD_INTERPOSE_MODELLED(clock_t, clock, (void), ()) { return (clock_t)now(-hd.idled, 1000, HD_RA); }
 
 HD_INTERPOSE_MODELLED(int, timespec_get, (struct timespec *ts, int base), (ts, base)) {
   if (base != TIME_UTC) return 0;
@@ -131,14 +132,14 @@ HD_INTERPOSE_MODELLED(int, clock_getcpuclockid, (pid_t pid, clockid_t *clock), (
   return 0;
 }
 
-// All time is spent computing, none of it in the kernel.
+// All time in which a thread could run is spent computing, none of it in the kernel.
 HD_INTERPOSE_MODELLED(clock_t, times, (struct tms *t), (t)) {
-  uint64_t at = now(0, 1, HD_RA);
+  uint64_t worked = now(-hd.idled, 1, HD_RA);
   if (t) {
     hd_refresh(t, sizeof *t, HD_RA);
-    *t = (struct tms){ .tms_utime = (clock_t)(at / 10000000) };
+    *t = (struct tms){ .tms_utime = (clock_t)(worked / 10000000) };
   }
-  return (clock_t)((hd_clock_origin(CLOCK_MONOTONIC) + at) / 10000000);
+  return (clock_t)((hd_clock_origin(CLOCK_MONOTONIC) + hd.idled + worked) / 10000000);
 }
 
 HD_INTERPOSE_MODELLED(int, getrusage, (int who, struct rusage *r), (who, r)) {
@@ -146,7 +147,7 @@ HD_INTERPOSE_MODELLED(int, getrusage, (int who, struct rusage *r), (who, r)) {
   hd_refresh(r, sizeof *r, HD_RA);
   hd_fill(r, 0, sizeof *r);
   if (who == RUSAGE_CHILDREN) return 0;
-  uint64_t at = now(0, 1, HD_RA);
+  uint64_t at = now(-hd.idled, 1, HD_RA);
   r->ru_utime.tv_sec = (time_t)(at / 1000000000);
   r->ru_utime.tv_usec = (suseconds_t)(at % 1000000000 / 1000);
   r->ru_maxrss = 16 << 10;

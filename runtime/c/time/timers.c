@@ -121,7 +121,7 @@ static bool nobody_else(const struct hd_thread *u) {
 static void fire(struct hd_thread *u) {
   struct hd_timer *tm = u->timer;
   uint64_t deadline = u->wait.deadline;
-  if (deadline > hd.vtime) hd.vtime = deadline;
+  hd_time_jump(deadline);
   bool again = hd_signal_pending_of(tm);
   hd_progress(u);
   struct hd_thread *new = NULL;
