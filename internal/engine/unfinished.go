@@ -100,7 +100,7 @@ var errFirst = errors.New("the first execution did not end")
 // Advice says what a user can do about executions that did not end.
 func (u *UnfinishedExecutions) Advice() string {
 	if why, _, _ := strings.Cut(u.Why, ":"); why == trace.CutBySteps {
-		return "give the program less work, or an end, or raise the budget with --max-steps"
+		return "give the program less work, or an end, or raise the budget with --max-steps, or let executions end early with --cut"
 	} else if why == trace.NoProgress {
 		return "give the program less work, or an end: no larger budget decides whether it goes on"
 	} else if why == trace.CutByThreads {
@@ -110,5 +110,5 @@ func (u *UnfinishedExecutions) Advice() string {
 	} else if why == trace.CutByOthers {
 		return "make the other process end, answer or send what the program waits for within some seconds"
 	}
-	return "give the program less work, or an end, or raise --time"
+	return "give the program less work, or an end, or raise --time, or let executions end early with --cut"
 }

@@ -288,8 +288,12 @@ func (p *Printer) Races(r *Races) {
 	case len(groups) < pairs:
 		what += fmt.Sprintf(" at %s pairs of places", wording.Thousands(pairs))
 	}
-	if r.Ended == string(engine.ByInterrupt) {
+	u := r.UnfinishedExecutions
+	switch {
+	case r.Ended == string(engine.ByInterrupt):
 		what = "interrupted; " + what + " so far"
+	case len(groups) == 0 && u != nil && u.Executions == r.Executions:
+		what += " so far"
 	}
 	fmt.Fprintf(w, "%s in %s (%.1f s)", what, wording.Count(r.Executions, "execution"), r.Seconds)
 	if n := len(grouped(shownPlaces(distinct(r.suppressed)))) + r.Suppressed - len(r.suppressed); n > 0 {
