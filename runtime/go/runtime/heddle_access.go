@@ -342,7 +342,14 @@ func racereadpc(addr unsafe.Pointer, callpc, pc uintptr) {
 	if hd.active && hdThreadOf(getg()) != nil && hdGroupOf(callpc)&hdGroupMapRead != 0 {
 		callpc = hdCallOf(&hdAccessing{pc: callpc, at: sys.GetCallerPC(), fp: hdDepth(getcallerfp())})
 	}
-	hdAccessPC(hdOpRead, addr, 1, callpc)
+	if t := hdThreadOf(getg()); t != nil && pc == abi.FuncPCABIInternal(chansend) {
+		// A send reads the channel before it waits: where its instruction is a scheduling point, it is the send that waits all the same.
+		sends := t.pend
+		hdAccessPC(hdOpRead, addr, 1, callpc)
+		t.pend = sends
+	} else {
+		hdAccessPC(hdOpRead, addr, 1, callpc)
+	}
 	hdTellReadFor(uintptr(addr), callpc, pc)
 }
 

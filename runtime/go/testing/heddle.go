@@ -26,9 +26,13 @@ func hdTestFail(message string)
 // tests begin one.
 func heddleBegin[F any](level int, fn F) {
 	if level == 1 {
+		heddleBegun = hdExploring()
 		hdTestBegin(**(**uintptr)(unsafe.Pointer(&fn)))
 	}
 }
+
+// heddleBegun is set when a controller has had a test begun: whether it counts as run or not, it runs again.
+var heddleBegun bool
 
 // heddleEnded is set when a top-level test has ended that the function of its root waited for.
 var heddleEnded bool

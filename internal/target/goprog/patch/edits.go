@@ -142,7 +142,7 @@ var edits = slices.Concat([]edit{
 	{"testing/testing.go", "(*M).startAlarm", entry, "", "if hdExploring() { return time.Time{} }"},
 	{"testing/testing.go", "runTests", after, "t.Run(test.Name, test.F)", "for heddleRepeats(t, test.Name) { t.Run(test.Name, test.F) }"},
 	// Go does not repeat tests of which none counts as run: those whose subtests all have other names than -run says.
-	{"testing/testing.go", "runTests", before, "if i > 0 && !ran", "ran = ran || hdExploring()"},
+	{"testing/testing.go", "runTests", before, "if i > 0 && !ran", "ran = ran || heddleBegun"},
 	{"testing/match.go", "(*matcher).fullName", entry, "", "if heddleRepeated(c, subname) { return subname, true, false }"},
 	{"testing/testing.go", "(*T).report", before, "dstr :=", "if !heddleReports(&t.common) { return }"},
 	{"testing/fuzz.go", "fRunner", before, "fn(f)", "heddleBegin(f.level, fn)"},
