@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -29,6 +30,10 @@ type Leak struct {
 const (
 	// maxAside bounds the executions kept for confirming leaks.
 	maxAside = 16
+	// maxAlike is how many of these may have left the same goroutines: what one plan shows may not come again.
+	maxAlike = 3
+	// newTriesOfLeak is how many executions in new processes look for what one of them left, within leakTime.
+	newTriesOfLeak = 3 * newTries
 	// maxLingering is how many executions may wait to find out whether a goroutine is still running
 	// after the test. The wait takes far longer than most tests.
 	maxLingering = 4
@@ -48,7 +53,7 @@ type standing struct {
 type leaks struct {
 	lingering  int // executions that left running goroutines behind
 	executions map[standing]int
-	aside      []*failure // each was the first to show some standing
+	aside      []*failure // each was among the first to show some standing
 }
 
 // setAside records the goroutines left by an execution that ended with trace.Leak, and turns its
@@ -70,7 +75,8 @@ func (l *leaks) setAside(p schedule.Plan, o *schedule.Outcome, number int) {
 	}
 	for s := range met {
 		l.executions[s]++
-		fresh = fresh || l.executions[s] == 1
+		n := l.executions[s]
+		fresh = fresh || n == 1 || n <= maxAlike && len(l.aside) < maxAside/2
 	}
 	if fresh && len(l.aside) < maxAside {
 		p.Haste = false
@@ -104,6 +110,7 @@ func (s *search) reportLeaks(ctx context.Context) error {
 	}
 	bounded, cancel := limited(ctx, most)
 	defer cancel()
+	var gone []*failure
 	tooLong := func() { s.note("not all goroutines that were left are listed: confirming them takes too long") }
 	for _, f := range s.leaks.aside {
 		known := func(w trace.Waiter) bool { return made[standing{w.Op, w.Site}] }
@@ -114,11 +121,7 @@ func (s *search) reportLeaks(ctx context.Context) error {
 			tooLong()
 			break
 		}
-		p := f.plan
-		p.Record, p.Haste = true, false
-		restore := s.isolated(f)
-		o, err := s.target.Run(bounded, p)
-		restore()
+		o, again, err := s.leftAgain(bounded, f, known)
 		if overdue(bounded, err) {
 			tooLong()
 			break
@@ -126,7 +129,8 @@ func (s *search) reportLeaks(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.Ending.Kind != trace.Leak || o.Trace == nil {
+		if again == nil {
+			gone = append(gone, f)
 			continue
 		}
 		fails := false
@@ -146,7 +150,7 @@ func (s *search) reportLeaks(ctx context.Context) error {
 		}
 		if fails && (s.opts.All || s.report.Finding == nil) {
 			// The exploration may have reached its time limit already.
-			found, err := s.confirm(bounded, f)
+			found, err := s.confirm(bounded, again)
 			if found && s.opts.All {
 				s.collect()
 			}
@@ -155,11 +159,63 @@ func (s *search) reportLeaks(ctx context.Context) error {
 			}
 		}
 	}
+	s.noteGone(gone, made)
 	for _, l := range byCreation {
 		s.report.Leaks = append(s.report.Leaks, *l)
 	}
 	slices.SortFunc(s.report.Leaks, func(a, b Leak) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.Where, b.Where)) })
 	return nil
+}
+
+// leftAgain runs an execution that was set aside once more. If it leaves no goroutine, and the failed one had a process
+// in which others had run, new processes look for one: what the package fills on first use may have made the plan
+// another execution. again is the failure with the plan that left the goroutines, or nil.
+func (s *search) leftAgain(ctx context.Context, f *failure, known func(trace.Waiter) bool) (o schedule.Outcome, again *failure, err error) {
+	run := func(p schedule.Plan) (bool, error) {
+		p.Record, p.Haste = true, false
+		o, err = s.target.Run(ctx, p)
+		return err == nil && o.Ending.Kind == trace.Leak && o.Trace != nil, err
+	}
+	restore := s.isolated(f)
+	left, err := run(f.plan)
+	restore()
+	if left || err != nil {
+		return o, f, err
+	}
+	isolator, ok := target.As[target.Isolator](s.target)
+	if !ok || !f.outcome.Shared || isolator.Isolation() == target.EachNew {
+		return o, nil, nil
+	}
+	defer target.Isolate(s.target, target.EachNew)()
+	for _, p := range s.plansInNew(f, newTriesOfLeak) {
+		left, err := run(p)
+		if err != nil {
+			return o, nil, err
+		}
+		if left && slices.ContainsFunc(o.Ending.Waiters, func(w trace.Waiter) bool { return !known(w) }) {
+			alone := *f
+			alone.plan, alone.outcome = p, o
+			alone.outcome.Trace = nil
+			return o, &alone, nil
+		}
+	}
+	return o, nil, nil
+}
+
+// noteGone tells of the goroutines that were left in executions, and not when those were run again.
+func (s *search) noteGone(gone []*failure, made map[standing]bool) {
+	told := map[standing]bool{}
+	for _, f := range gone {
+		for _, w := range f.outcome.Ending.Waiters {
+			at := standing{w.Op, w.Site}
+			if w.Ready || made[at] || told[at] {
+				continue
+			}
+			told[at] = true
+			s.note("not reported: a goroutine was left in %d of %d executions (%s at %s), and in none of those that were run again",
+				s.leaks.executions[at], s.report.Executions, w.Op, s.where(w.Site))
+		}
+	}
 }
 
 // created returns the go statements that started goroutines, as far as the trace has them.

@@ -75,19 +75,8 @@ func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outco
 		p.Delays = strategy.DelaysOf(o.Trace)
 		plans = append(plans, p)
 	}
+	plans = append(plans, s.plansInNew(f, newTries-len(plans))...)
 	known := finding.Of(f.outcome.Ending, s.target.Modules())
-	samplers := strategy.Samplers()
-	for n := len(plans); n < newTries; n++ {
-		p := f.plan
-		if n > len(plans)+1 {
-			// As the search plans executions, with the instructions of the failed one as scheduling points.
-			seed := s.setting.Seed + uint64(n)
-			p = samplers[n%len(samplers)].Plan(strategy.Source(seed), strategy.Seen{})
-			p.Seed, p.Repeat, p.Points = seed, 1, f.plan.Sites()
-			s.complete(&p)
-		}
-		plans = append(plans, p)
-	}
 	v := verdict{expect: s.expect, outputs: s.outputs, where: s.caller}
 	for _, p := range plans {
 		p.Record = true
@@ -114,6 +103,32 @@ func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outco
 	}
 	s.beginAnew(f, len(plans))
 	return false, nil
+}
+
+// plansInNew returns n plans by which new processes look for a failure that a shared process had: its own twice,
+// since what a process does on first use may have moved it, and others as the search plans executions, with
+// the instructions of the failed one as scheduling points. In half of those, threads come late to where they waited in the end.
+func (s *search) plansInNew(f *failure, n int) []schedule.Plan {
+	samplers := strategy.Samplers()
+	plans := make([]schedule.Plan, n)
+	for i := range plans {
+		p := f.plan
+		if i > 1 {
+			seed := s.setting.Seed + uint64(f.number) + uint64(i)
+			p = samplers[i%len(samplers)].Plan(strategy.Source(seed), strategy.Seen{})
+			p.Seed, p.Repeat, p.Points = seed, 1, f.plan.Sites()
+			s.complete(&p)
+			if i/len(samplers)%2 == 0 {
+				for _, w := range f.outcome.Ending.Waiters {
+					if w.Site != 0 && len(p.Holds) < schedule.MaxHolds {
+						p.Holds = append(p.Holds, schedule.Hold{Site: w.Site, Thread: schedule.AnyThread})
+					}
+				}
+			}
+		}
+		plans[i] = p
+	}
+	return plans
 }
 
 // comparedAccesses is how many accesses of the first plan's executions are compared.
