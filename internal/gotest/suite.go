@@ -180,7 +180,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 		return broken(result.Failed, err)
 	}
 	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: launch.BinaryArgs(&s.options.Recipe)}
-	names, err := plain.Tests(ctx)
+	names, err := plain.Tests(ctx, s.options.Explore.Time)
 	if err != nil {
 		return broken(result.Failed, err)
 	}
@@ -196,7 +196,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 		}
 		units := []unit{{pkg: p, recipe: s.recipe(p, run), binary: binary, name: name}}
 		if s.options.Subtests {
-			subtests, err := plain.Subtests(ctx, name, run)
+			subtests, err := plain.Subtests(ctx, name, run, s.options.Explore.Time)
 			if err != nil {
 				return broken(result.Failed, err)
 			}
@@ -293,6 +293,9 @@ func (s *suite) explore(ctx context.Context, u unit, out *result.Test) error {
 	cancel()
 	if err != nil && engine.OutOfTime(starting) {
 		out.Outcome = result.Unfinished // it is still busy with the execution that warms it up
+		if stuck := (*target.StuckError)(nil); errors.As(err, &stuck) {
+			out.Stuck = stuck.Where
+		}
 		return nil
 	}
 	if err != nil {

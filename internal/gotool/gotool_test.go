@@ -344,19 +344,19 @@ func TestTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := Binary{Path: binary, Dir: dir}
-	names, err := b.Tests(t.Context())
+	names, err := b.Tests(t.Context(), 0)
 	if want := []string{"TestB", "Test", "TestÄ_1", "FuzzF", "Example"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("%q, %v", names, err)
 	}
-	subs, err := b.Subtests(t.Context(), "TestB", Only("TestB"))
+	subs, err := b.Subtests(t.Context(), "TestB", Only("TestB"), 0)
 	if want := []string{"TestB/x_y", "TestB/z/in"}; err != nil || !slices.Equal(subs, want) {
 		t.Errorf("%q, %v", subs, err)
 	}
-	if subs, err = b.Subtests(t.Context(), "TestB", "^TestB$/x"); err != nil || !slices.Equal(subs, []string{"TestB/x_y"}) {
+	if subs, err = b.Subtests(t.Context(), "TestB", "^TestB$/x", 0); err != nil || !slices.Equal(subs, []string{"TestB/x_y"}) {
 		t.Errorf("%q, %v", subs, err)
 	}
 	b.Args = []string{"-nosuch"}
-	if _, err = b.Tests(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot list its tests") {
+	if _, err = b.Tests(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "cannot list its tests") {
 		t.Errorf("%v", err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/heddle-dev/heddle/internal/godump"
 )
 
 // Binary is a test binary and how to run it: in its package's directory, as go test does.
@@ -20,37 +22,54 @@ type Binary struct {
 }
 
 // patience limits the run of a test binary outside heddle's control, to list tests or to find the
-// subtests of one.
+// subtests of one, unless the caller's limit is less.
 const patience = time.Minute
 
-func (b Binary) run(ctx context.Context, args ...string) (string, error) {
-	bounded, cancel := context.WithTimeout(ctx, patience)
+// run runs the binary for at most the time limit, if it is not 0, and returns its output. One that does not end is asked where it is,
+// and then has another second.
+func (b Binary) run(ctx context.Context, limit time.Duration, args ...string) (string, error) {
+	if limit <= 0 || limit > patience {
+		limit = patience
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(bounded, b.Path, append(args, b.Args...)...)
 	cmd.Dir, cmd.Env = b.Dir, b.Env
 	// The process group includes what the tests start, and is killed as a whole.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	kill := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel = func() error {
+		if ctx.Err() != nil {
+			return kill()
+		}
+		return syscall.Kill(cmd.Process.Pid, syscall.SIGQUIT)
+	}
+	defer func() {
+		if cmd.Process != nil {
+			kill() // what it has started, too
+		}
+	}()
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case bounded.Err() != nil:
-		err = fmt.Errorf("it did not end within %v", patience)
+		err = fmt.Errorf("it did not end within %v", limit)
 	}
 	return string(out), err
 }
 
 // Tests returns the names of the binary's tests, fuzz targets and examples, in the order in which
 // the binary runs them. It omits benchmarks.
-func (b Binary) Tests(ctx context.Context) ([]string, error) {
-	out, err := b.run(ctx, "-test.list=.")
+// limit bounds the run, 0 for a minute.
+func (b Binary) Tests(ctx context.Context, limit time.Duration) ([]string, error) {
+	out, err := b.run(ctx, limit, "-test.list=.")
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("the test binary cannot list its tests (%w): %s", err, tail(out))
+		return nil, fmt.Errorf("the test binary cannot list its tests (%w)%s", err, said(out))
 	}
 	var names []string
 	for line := range strings.Lines(out) {
@@ -66,9 +85,9 @@ var testName = regexp.MustCompile(`^(Test|Fuzz|Example)(|[\p{Lu}\p{N}_][\p{L}\p{
 
 // Subtests runs a test without heddle and returns the full names of those of its subtests that have
 // no subtests themselves, in the order in which they ran. run is the -test.run that selects among
-// them (Filter.Select).
-func (b Binary) Subtests(ctx context.Context, test, run string) ([]string, error) {
-	out, err := b.run(ctx, "-test.run="+run, "-test.v", "-test.count=1")
+// them (Filter.Select), limit is as for Tests.
+func (b Binary) Subtests(ctx context.Context, test, run string, limit time.Duration) ([]string, error) {
+	out, err := b.run(ctx, limit, "-test.run="+run, "-test.v", "-test.count=1")
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -79,15 +98,29 @@ func (b Binary) Subtests(ctx context.Context, test, run string) ([]string, error
 		}
 	}
 	if len(names) == 0 && err != nil {
-		return nil, fmt.Errorf("%s cannot be run to find its subtests (%w): %s", test, err, tail(out))
+		return nil, fmt.Errorf("%s cannot be run to find its subtests (%w)%s", test, err, said(out))
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return name == test || slices.ContainsFunc(names, func(other string) bool { return strings.HasPrefix(other, name+"/") })
 	}), nil
 }
 
-// tail returns the end of an output, for an error message.
-func tail(out string) string {
-	lines := strings.FieldsFunc(strings.TrimSpace(out), func(r rune) bool { return r == '\n' })
-	return strings.Join(lines[max(0, len(lines)-3):], "; ")
+// said returns what the output of a failed run says, for an error message: the message of Go's runtime and where the goroutines were,
+// or the last lines.
+func said(out string) string {
+	text := []byte(out)
+	var lines []string
+	for _, prefix := range []string{godump.Panic, godump.Fatal} {
+		if m, _ := godump.Message(text, prefix); m != "" {
+			lines = append(lines, prefix+m)
+		}
+	}
+	if lines = append(lines, godump.Positions(text)...); len(lines) == 0 {
+		lines = strings.FieldsFunc(strings.TrimSpace(out), func(r rune) bool { return r == '\n' })
+		lines = lines[max(0, len(lines)-3):]
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(lines, "; ")
 }

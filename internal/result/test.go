@@ -10,9 +10,11 @@ type Test struct {
 	Package string `json:"package"`
 	Test    string `json:"test"`
 	Search
-	Sequential bool     `json:"sequential,omitempty"`
-	Notes      []string `json:"notes,omitempty"`
-	Leaks      []Leak   `json:"leaks,omitempty"`
+	Sequential bool `json:"sequential,omitempty"`
+	// Stuck says what each goroutine did, and where, when the time limit ended the process before its first execution was over.
+	Stuck []string `json:"stuck,omitempty"`
+	Notes []string `json:"notes,omitempty"`
+	Leaks []Leak   `json:"leaks,omitempty"`
 	Aside
 	Finding    *Finding    `json:"finding,omitempty"`
 	Known      bool        `json:"known,omitempty"`

@@ -24,6 +24,12 @@ func (p *Printer) Test(out *Test) error {
 		fmt.Fprintf(p.Errors, "heddle: note: %s: %s\n", out.Test, n)
 	}
 	var cut strings.Builder
+	if len(out.Stuck) > 0 {
+		fmt.Fprintln(&cut, "its first execution did not end:")
+		for _, at := range out.Stuck {
+			fmt.Fprintln(&cut, "  "+at)
+		}
+	}
 	PrintUnfinished(&cut, out.UnfinishedExecutions)
 	if out.Outcome != Found {
 		printCut(&cut, out.Cut, out.InTurns, out.Executions)

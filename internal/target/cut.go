@@ -21,3 +21,14 @@ type CutError struct {
 func (e *CutError) Error() string { return e.Err.Error() }
 
 func (e *CutError) Unwrap() error { return e.Err }
+
+// StuckError is the error of starting a program whose context ended before its first execution was over.
+// It wraps the context's error.
+type StuckError struct {
+	Where []string // what each of its threads did, and where, a line each
+	Err   error    // the context's
+}
+
+func (e *StuckError) Error() string { return e.Err.Error() }
+
+func (e *StuckError) Unwrap() error { return e.Err }

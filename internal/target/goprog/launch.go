@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/godump"
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 )
 
@@ -51,7 +52,7 @@ func launch(ctx context.Context, cfg *Config, cold bool) (*ipc.Process, error) {
 func command(cfg *Config, cold bool) *ipc.Command {
 	c := &ipc.Command{
 		Path: cfg.Path, Args: cfg.Args, Dir: cfg.Dir, Env: environment(cfg), Stdin: cfg.Stdin,
-		Append: true, Bound: true, Quit: syscall.SIGQUIT, QuitEnds: true, Early: early, Words: words, Randomize: cfg.Randomize,
+		Append: true, Bound: true, Quit: syscall.SIGQUIT, QuitEnds: true, Early: early, Words: godump.Words, Where: godump.Positions, Randomize: cfg.Randomize,
 	}
 	if cfg.NoLeaks {
 		c.Options |= abi.OptNoLeaks

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/godump"
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -82,7 +83,7 @@ func (p program) Ended(proc *ipc.Process, plan *schedule.Plan, e *trace.Ending) 
 		text, told = lastRun(text)
 	}
 	if (e.Kind == trace.Hang || e.Kind == trace.Unfinished) && e.Site == 0 {
-		for _, pc := range stuckAt(text) {
+		for _, pc := range godump.Running(text) {
 			e.Stack = append(e.Stack, p.Site(pc))
 		}
 		if len(e.Stack) > 0 {
@@ -90,7 +91,11 @@ func (p program) Ended(proc *ipc.Process, plan *schedule.Plan, e *trace.Ending) 
 		}
 	}
 	if e.Kind == trace.Panic || e.Kind == trace.Fatal {
-		message, before := died(text, e.Kind)
+		prefix := godump.Panic
+		if e.Kind == trace.Fatal {
+			prefix = godump.Fatal
+		}
+		message, before := godump.Message(text, prefix)
 		if e.Message == "" {
 			e.Message = message
 		}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/target"
 )
 
 const (
@@ -61,6 +62,9 @@ type Command struct {
 	// Words extracts from the output what a user should see of a program that ended without a
 	// reason. Nil if the controller cannot read the output.
 	Words func(output []byte) string
+	// Where, with Quit, extracts from the output what the signal made the program say of where it is, a line for each
+	// thread (target.StuckError). nil if it says nothing.
+	Where func(output []byte) []string
 }
 
 // Process is one launched program with its shared memory, ready to take plans.
@@ -79,6 +83,7 @@ type Process struct {
 	cmd      *exec.Cmd
 	early    func(loaded bool, how, words string) string
 	words    func(output []byte) string
+	where    func(output []byte) []string
 	quit     syscall.Signal
 	quitEnds bool
 	threads  bool // each of the program's threads has a kernel thread
@@ -100,7 +105,7 @@ var ErrCold = errors.New("the execution that was to warm up the program failed")
 // Launch starts the program and waits until its runtime takes plans. A *RefusedError says in one
 // sentence why heddle cannot run the program.
 func Launch(ctx context.Context, c *Command) (*Process, error) {
-	p := &Process{dead: make(chan struct{}), early: c.Early, words: c.Words, quit: c.Quit, quitEnds: c.QuitEnds, threads: c.Options&abi.OptThreads != 0, Scratch: c.Scratch}
+	p := &Process{dead: make(chan struct{}), early: c.Early, words: c.Words, where: c.Where, quit: c.Quit, quitEnds: c.QuitEnds, threads: c.Options&abi.OptThreads != 0, Scratch: c.Scratch}
 	shmFile, err := p.share(c)
 	if err != nil {
 		return nil, err
@@ -304,11 +309,32 @@ func (p *Process) handshake(ctx context.Context, warmUp time.Duration) error {
 		case <-p.dead:
 			return p.failure()
 		case <-ctx.Done():
-			return ctx.Err()
+			return p.stuck(ctx)
 		default:
 		}
 	}
 }
+
+// stuck returns the error for a program that is not ready when ctx ends. Unless the user interrupts it, it is asked where it is.
+func (p *Process) stuck(ctx context.Context) error {
+	if p.where == nil || context.Cause(ctx) == context.Canceled {
+		return ctx.Err()
+	}
+	unix.Kill(p.Pid(), p.quit)
+	select {
+	case <-p.dead:
+	case <-time.After(stuckPatience):
+		return ctx.Err()
+	}
+	end := p.OutputSize()
+	return &target.StuckError{Where: p.where(p.Output(max(0, end-mostWords), end)), Err: ctx.Err()}
+}
+
+// mostWords is how much of a program's output is read at most: the first words of a crash come before the stacks of all goroutines.
+const mostWords = 128 << 20
+
+// stuckPatience is how long a program may take to say where it is.
+const stuckPatience = time.Second
 
 // failure explains why the program is no longer running. The reason is never the program's bug.
 func (p *Process) failure() error {
@@ -327,9 +353,8 @@ func (p *Process) failure() error {
 	}
 	words := ""
 	if p.words != nil {
-		const most = 128 << 20 // the first words of a crash come before the stacks of all goroutines
 		end := p.OutputSize()
-		words = p.words(p.Output(max(0, end-most), end))
+		words = p.words(p.Output(max(0, end-mostWords), end))
 	}
 	switch s := p.state(); s {
 	case abi.StateEmpty, abi.StateLoaded:
