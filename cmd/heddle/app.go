@@ -78,7 +78,7 @@ type commandLine struct {
 
 // flags hold for every command.
 type flags struct {
-	JSON    bool       `name:"json" help:"Print JSON."`
+	Form    jsonForm   `name:"json" help:"Print JSON; with heddle test, --json=go prints the events of go test -json."`
 	NoColor bool       `help:"Print without colour, as when the output is not a terminal or NO_COLOR is set."`
 	Go      string     `placeholder:"PATH" help:"Build Go programs with this go command (otherwise the one in PATH)."`
 	Memory  memorySize `placeholder:"SIZE" help:"Use about this much memory to record an execution and look for races in it, like 512M or 4G (otherwise 2G, or a quarter of the machine's if that is less). Past it, heddle records no more memory accesses and prints a note; it records every scheduling point."`
@@ -92,6 +92,36 @@ type flags struct {
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
 }
 
+// jsonForm is how results are printed as JSON; empty for text.
+type jsonForm string
+
+const (
+	jsonOwn jsonForm = "heddle" // as docs/json.md describes
+	jsonGo  jsonForm = "go"     // as the events of go test -json
+)
+
+// IsBool says that the flag needs no value.
+func (jsonForm) IsBool() bool { return true }
+
+// Decode implements kong.MapperValue.
+func (j *jsonForm) Decode(ctx *kong.DecodeContext) error {
+	value := "true"
+	if ctx.Scan.Peek().Type == kong.FlagValueToken {
+		value = fmt.Sprint(ctx.Scan.Pop().Value)
+	}
+	switch value {
+	case "true":
+		*j = jsonOwn
+	case "false":
+		*j = ""
+	case string(jsonGo):
+		*j = jsonGo
+	default:
+		return usage.Errorf("invalid value %q: want go, or no value for heddle's own", value)
+	}
+	return nil
+}
+
 // processMemory is what heddle needs besides the memory for an execution: symbols, tables,
 // behaviours.
 const processMemory = 256 << 20
@@ -99,7 +129,8 @@ const processMemory = 256 << 20
 // app is what a command works with.
 type app struct {
 	flags
-	ctx context.Context
+	JSON bool // print JSON in place of text
+	ctx  context.Context
 	// stdout and stderr are for text that may come from a program or a trace, and filter out
 	// everything that a terminal acts on. screen and tty are unfiltered, for drawings that are
 	// already safe.
@@ -139,6 +170,9 @@ func (a *app) encode(v any, indent string) error {
 
 // printLine prints one value on one line, without delay.
 func (a *app) printLine(v any) error { return a.encode(v, "") }
+
+// goEvents reports whether results are printed as the events of go test -json.
+func (a *app) goEvents() bool { return a.Form == jsonGo }
 
 // memory is how much memory heddle may use to record an execution and look for races in it.
 func (a *app) memory() int64 {
@@ -247,7 +281,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 			return exitUsage
 		}
 	}
-	a := &app{flags: c.flags, ctx: ctx, stdout: stdout, stderr: stderr, screen: screen, tty: tty}
+	if c.Form == jsonGo && parsed.Selected().Name != "test" {
+		fmt.Fprintf(stderr, "heddle: --json=go prints the events of go test -json, which only heddle test has: use --json\n")
+		return exitUsage
+	}
+	a := &app{flags: c.flags, JSON: c.Form != "", ctx: ctx, stdout: stdout, stderr: stderr, screen: screen, tty: tty}
 	if c.ProgressFD > 0 {
 		syscall.CloseOnExec(c.ProgressFD) // not for the programs that heddle starts
 		a.reader = os.NewFile(uintptr(c.ProgressFD), "progress")
@@ -285,7 +323,7 @@ func commandWords(args []string) []string {
 
 var (
 	notNumber   = regexp.MustCompile(`^(\S+): expected a valid \d+ bit (u?)int but got (.*)$`)
-	unknownFlag = regexp.MustCompile(`^unknown flag --(\w+)`)
+	unknownFlag = regexp.MustCompile(`^unknown flag --?(\w+)`)
 	leadingDash = regexp.MustCompile(`^(\S+): expected .* value but got "(-.*)" \(.*\); perhaps try .*$`)
 )
 
@@ -313,6 +351,9 @@ func parseError(err error) string {
 		}
 	}
 	if m := unknownFlag.FindStringSubmatch(text); m != nil {
+		if why := refusal(m[1]); why != "" && command == "heddle test" {
+			return why
+		}
 		for _, pair := range [][2]string{{"runs", "count"}, {"time", "timeout"}} {
 			// As go test has it, and as the other commands do.
 			other, its := pair[0], pair[1]

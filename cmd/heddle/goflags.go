@@ -1,10 +1,99 @@
 package main
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/heddle-dev/heddle/internal/usage"
 )
+
+// The flags of go test are fields of testCommand and goFlags, or in one of the two tables below. A test compares them
+// with what the go command documents.
+
+// ignoredGoFlags are flags of go test without effect.
+type ignoredGoFlags struct {
+	CPU       string `group:"go" name:"cpu" placeholder:"LIST" help:"Accepted for compatibility; ignored."`
+	Fullpath  bool   `group:"go" hidden:""`
+	Artifacts bool   `group:"go" hidden:""`
+	Work      bool   `group:"go" hidden:""`
+	Benchtime string `group:"go" hidden:""`
+	Benchmem  bool   `group:"go" hidden:""`
+}
+
+// given returns a sentence for each flag that the user gave.
+func (f *ignoredGoFlags) given() (notes []string) {
+	for _, flag := range []struct {
+		set       bool
+		name, why string
+	}{
+		{f.CPU != "", "-cpu", "one goroutine runs at a time, and heddle chooses which"},
+		{f.Fullpath, "-fullpath", "reports name a file relative to the package's directory, so that a finding has the same key everywhere"},
+		{f.Artifacts, "-artifacts", "a test runs many times, and the artifacts of its executions would replace one another"},
+		{f.Work, "-work", "heddle keeps the test binary in its cache, and -c writes it"},
+		{f.Benchtime != "", "-benchtime", "heddle runs no benchmarks"},
+		{f.Benchmem, "-benchmem", "heddle runs no benchmarks"},
+	} {
+		if flag.set {
+			notes = append(notes, flag.name+" has no effect: "+flag.why)
+		}
+	}
+	return notes
+}
+
+// refusedGoFlags are the flags of go test that heddle test does not take, each with the reason and what to do.
+var refusedGoFlags = func() map[string]string {
+	const profile = "a profile of executions under heddle's scheduler describes heddle: profile the tests with go test"
+	const compiler = "heddle is built into the runtime by the compiler gc, in the mode for executables: leave it out"
+	const sanitizer = "heddle takes the place of a sanitizer in Go's runtime: leave it out"
+	return map[string]string{
+		"bench":      "a benchmark measures time, and under heddle time is virtual and one goroutine runs at a time: run benchmarks with go test",
+		"cpuprofile": profile, "memprofile": profile, "memprofilerate": profile, "blockprofile": profile, "blockprofilerate": profile,
+		"mutexprofile": profile, "mutexprofilefraction": profile, "trace": profile,
+		"msan": sanitizer, "asan": sanitizer,
+		"buildmode": compiler, "compiler": compiler, "gccgoflags": compiler, "linkshared": compiler, "installsuffix": compiler, "pkgdir": compiler,
+		"n": "it prints commands in place of running them, and heddle needs what they make: use go test -n",
+		"x": "heddle shows what a build prints only if it fails: use go test -x",
+	}
+}()
+
+// refusal returns why heddle test does not take a flag, and what to do; empty if it is no flag of go test.
+func refusal(name string) string {
+	why := refusedGoFlags[strings.TrimPrefix(name, "test.")]
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf("heddle test does not take -%s: %s", name, why)
+}
+
+// shuffleFlag is go test's -shuffle.
+type shuffleFlag struct{ seed *int64 }
+
+// Decode implements kong.MapperValue.
+func (f *shuffleFlag) Decode(ctx *kong.DecodeContext) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("off, on or a number", &text); err != nil {
+		return err
+	}
+	*f = shuffleFlag{}
+	switch text {
+	case "off":
+		return nil
+	case "on":
+		now := time.Now().UnixNano()
+		f.seed = &now
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return usage.Errorf("invalid value %q: want off, on or a whole number", text)
+	}
+	f.seed = &n
+	return nil
+}
 
 // go test's flags have one dash or two, and follow or precede the packages. goTestWords
 // turns the words of a command line of heddle test into those that the parser of all

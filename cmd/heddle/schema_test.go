@@ -214,7 +214,7 @@ func commandWithJSON(args []string) string {
 		panic(err)
 	}
 	parsed, err := parser.Parse(goTestWords(parser.Model, commandWords(args)))
-	if err != nil || !c.JSON {
+	if err != nil || c.Form != jsonOwn {
 		return ""
 	}
 	var names []string

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/gotest"
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/report/term"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/usage"
@@ -44,9 +46,10 @@ type testCommand struct {
 	Parallel int           `group:"go" default:"${parallel}" placeholder:"N" help:"Let this many tests that call t.Parallel be under way at once."`
 	V        bool          `group:"go" name:"v" help:"Say when a test begins, and what was noted about it."`
 	Failfast bool          `group:"go" help:"End with the first test that fails."`
-	CPU      string        `group:"go" name:"cpu" placeholder:"LIST" help:"Accepted for compatibility; ignored."`
-	Shuffle  string        `group:"go" placeholder:"MODE" help:"Accepted for compatibility; ignored."`
-	Args     []string      `group:"go" sep:"none" placeholder:"WORD" help:"What follows -args is for the test binary."`
+	List     *string       `group:"go" placeholder:"REGEXP" help:"Build the tests, and list the tests, benchmarks, fuzz targets and examples that match, in place of exploring them."`
+	Shuffle  shuffleFlag   `group:"go" default:"off" placeholder:"off,on,N" help:"Explore the tests of a package in the random order in which go test -shuffle runs them; N is the seed."`
+	ignoredGoFlags
+	Args []string `group:"go" sep:"none" placeholder:"WORD" help:"What follows -args is for the test binary."`
 
 	Packages []string `arg:"" optional:"" name:"packages" help:"Packages, as for go test."`
 }
@@ -116,16 +119,8 @@ func (c *testCommand) recipe() trace.Recipe {
 }
 
 func (c *testCommand) Run(a *app) error {
-	for _, f := range []struct {
-		set       bool
-		name, why string
-	}{
-		{c.CPU != "", "-cpu", "one goroutine runs at a time, and heddle chooses which"},
-		{c.Shuffle != "", "-shuffle", "each test runs alone"},
-	} {
-		if f.set {
-			fmt.Fprintf(a.stderr, "heddle: note: %s has no effect: %s\n", f.name, f.why)
-		}
+	for _, text := range c.ignoredGoFlags.given() {
+		fmt.Fprintf(a.stderr, "heddle: note: %s\n", text)
 	}
 	opts, err := c.options()
 	if err != nil {
@@ -145,11 +140,21 @@ func (c *testCommand) Run(a *app) error {
 	}
 	p := a.printer(c.drawFlags, c.statsFlag)
 	p.EarlyTimeouts, p.Exhaustive = c.EarlyTimeouts, c.chosen()
+	if seed := c.Shuffle.seed; seed != nil && !a.JSON {
+		fmt.Fprintf(a.stdout, "-test.shuffle %d\n", *seed)
+	}
 	p.Seed, p.Prune, p.AllowUnfinished, p.LeaksNoted = c.Seed, c.Prune, c.AllowUnfinished, c.leaks() == ""
-	totals, err := gotest.Run(a.ctx, a.launcher(), gotest.Options{
+	l, events := a.launcher(), &testEvents{app: a, printer: p, files: files, begin: c.V, accepted: c.AllowUnfinished}
+	if a.goEvents() {
+		l.Output = io.Discard // the events have it
+		p.Draw = term.Options{Width: 100, Unicode: true}
+		events.goEvents = &result.GoEvents{Print: a.printLine, Printer: p, Accepted: c.AllowUnfinished}
+	}
+	totals, err := gotest.Run(a.ctx, l, gotest.Options{
 		Recipe: c.recipe(), Explore: opts, How: launch.How{Watchdog: c.Watchdog}, Outputs: outputs, Dir: dir,
 		Subtests: c.Subtests, Failfast: c.Failfast, Prune: c.Prune, Corpus: c.Corpus, Processes: c.Jobs, NoExplain: c.NoExplain,
-	}, &testEvents{app: a, printer: p, files: files, begin: c.V, accepted: c.AllowUnfinished})
+		List: c.List, Shuffle: c.Shuffle.seed,
+	}, events)
 	if err != nil {
 		files.Interrupted(errors.New(sentence(err)))
 	}
@@ -185,8 +190,16 @@ type testEvents struct {
 	printer *result.Printer
 	files   *result.Files
 
-	begin    bool // print the beginning of each test
-	accepted bool // tests of which nothing is known do not count
+	begin    bool             // print the beginning of each test
+	accepted bool             // tests of which nothing is known do not count
+	goEvents *result.GoEvents // prints the results, for --json=go; otherwise nil
+}
+
+func (e *testEvents) Start(pkg string) error {
+	if e.goEvents != nil {
+		return e.goEvents.Start(pkg)
+	}
+	return nil
 }
 
 func (e *testEvents) Building(pkg string) (done func()) {
@@ -196,6 +209,9 @@ func (e *testEvents) Building(pkg string) (done func()) {
 }
 
 func (e *testEvents) Begin(test string) {
+	if e.goEvents != nil {
+		e.goEvents.Begin(test)
+	}
 	if e.begin && !e.app.JSON {
 		fmt.Fprintf(e.app.stdout, "=== RUN   %s\n", test)
 	}
@@ -209,7 +225,10 @@ func (e *testEvents) Exploring(test string, t target.Target) (progress func(engi
 
 func (e *testEvents) Test(r *result.Test) error {
 	e.files.Test(r, e.accepted)
-	if e.app.JSON {
+	switch {
+	case e.goEvents != nil:
+		return e.goEvents.Test(r)
+	case e.app.JSON:
 		return e.app.printLine(r)
 	}
 	return e.printer.Test(r)
@@ -217,7 +236,10 @@ func (e *testEvents) Test(r *result.Test) error {
 
 func (e *testEvents) Package(r *result.Package) error {
 	e.files.Package(r)
-	if e.app.JSON {
+	switch {
+	case e.goEvents != nil:
+		return e.goEvents.Package(r)
+	case e.app.JSON:
 		return e.app.printLine(r)
 	}
 	return e.printer.Package(r)

@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,11 +40,15 @@ type Options struct {
 	// Processes is how many processes run executions of a test at once; 0 means 1. The first
 	// finding does not depend on it, unless executions depend on earlier ones in their process.
 	Processes int
-	NoExplain bool // leave out why a test fails
+	NoExplain bool    // leave out why a test fails
+	List      *string // list the names that match in place of exploring tests; nil to explore them
+	Shuffle   *int64  // the seed of the order in which the tests of a package are explored; nil for that of go test
 }
 
 // Events are notified of progress. An error that one of the methods returns ends the run.
 type Events interface {
+	// Start is called before a package.
+	Start(pkg string) error
 	// Building is called when the run waits for a package's test binary.
 	Building(pkg string) (done func())
 	// Begin is called before a test is explored.
@@ -142,6 +148,9 @@ func (s *suite) binary(i int, p gotool.Package) (string, error) {
 func (s *suite) pkg(ctx context.Context, i int, p gotool.Package) error {
 	began := time.Now()
 	r := result.Package{Package: p.ImportPath}
+	if err := s.events.Start(p.ImportPath); err != nil {
+		return err
+	}
 	err := s.tests(ctx, i, p, &r)
 	if cerr := ctx.Err(); cerr != nil {
 		if r.Found == 0 {
@@ -166,7 +175,8 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 	}
 	switch {
 	case p.Err != "":
-		fmt.Fprintf(s.launcher.Output, "# %s\n%s\n", p.ImportPath, p.Err)
+		r.BuildOutput = fmt.Sprintf("# %s\n%s\n", p.ImportPath, p.Err)
+		fmt.Fprint(s.launcher.Output, r.BuildOutput)
 		return broken(result.SetupFailed, errors.New(p.Err))
 	case !p.Tests:
 		r.Outcome = result.NoTests
@@ -174,7 +184,13 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 	}
 	binary, err := s.binary(i, p)
 	if err != nil {
+		if failed := (*gotool.BuildError)(nil); errors.As(err, &failed) {
+			r.BuildOutput = failed.Output
+		}
 		return broken(result.BuildFailed, err)
+	}
+	if s.options.List != nil {
+		return s.list(ctx, binary, p, r, broken)
 	}
 	if err := s.findIgnored(binary); err != nil {
 		return broken(result.Failed, err)
@@ -184,6 +200,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 	if err != nil {
 		return broken(result.Failed, err)
 	}
+	s.shuffle(names)
 	r.Outcome = result.Clean
 	s.left, s.inOrder = map[trace.Site]*left{}, nil
 	if s.options.Corpus == "" && kept.HasOld(p.Dir) {
@@ -211,6 +228,30 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 		}
 	}
 	return nil
+}
+
+// list lists the names that -list selects.
+func (s *suite) list(ctx context.Context, binary string, p gotool.Package, r *result.Package, broken func(string, error) error) error {
+	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: s.options.Recipe.Args}
+	out, err := plain.List(ctx, *s.options.List)
+	if err != nil {
+		return broken(result.Failed, err)
+	}
+	r.Outcome, r.Listing, r.Listed = result.Listed, out, gotool.Listed(out)
+	return nil
+}
+
+// shuffle puts the names of tests into the order in which go test -shuffle runs them: it leaves fuzz targets and examples
+// where they are.
+func (s *suite) shuffle(names []string) {
+	if s.options.Shuffle == nil {
+		return
+	}
+	tests := slices.IndexFunc(names, func(name string) bool { return !strings.HasPrefix(name, "Test") })
+	if tests < 0 {
+		tests = len(names)
+	}
+	rand.New(rand.NewSource(*s.options.Shuffle)).Shuffle(tests, func(i, j int) { names[i], names[j] = names[j], names[i] })
 }
 
 // unit is a test that is explored alone.

@@ -60,32 +60,46 @@ func (b Binary) run(ctx context.Context, limit time.Duration, args ...string) (s
 	return string(out), err
 }
 
-// Tests returns the names of the binary's tests, fuzz targets and examples, in the order in which
-// the binary runs them. It omits benchmarks.
-// limit bounds the run, 0 for a minute.
-func (b Binary) Tests(ctx context.Context, limit time.Duration) ([]string, error) {
-	out, err := b.run(ctx, limit, "-test.list=.")
+// List returns what the binary prints for -list with a regular expression: the names of tests, benchmarks, fuzz targets
+// and examples that match, a line each, and anything that a TestMain writes. limit bounds the run, 0 for a minute.
+func (b Binary) List(ctx context.Context, expr string, limit time.Duration) (string, error) {
+	out, err := b.run(ctx, limit, "-test.list="+expr)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return "", ctx.Err()
 		}
-		return nil, fmt.Errorf("the test binary cannot list its tests (%w)%s", err, said(out))
+		return "", fmt.Errorf("the test binary cannot list its tests (%w)%s", err, said(out))
 	}
-	var names []string
+	return out, nil
+}
+
+// Tests returns the names of the binary's tests, fuzz targets and examples, in the order in which
+// the binary runs them. It omits benchmarks.
+// limit is as for List.
+func (b Binary) Tests(ctx context.Context, limit time.Duration) ([]string, error) {
+	out, err := b.List(ctx, ".", limit)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(Listed(out), func(name string) bool { return strings.HasPrefix(name, "Benchmark") }), nil
+}
+
+// Listed returns the names among what List returns.
+func Listed(out string) (names []string) {
 	for line := range strings.Lines(out) {
 		if line = strings.TrimSpace(line); testName.MatchString(line) {
 			names = append(names, line)
 		}
 	}
-	return names, nil
+	return names
 }
 
 // testName distinguishes a test from what a TestMain prints.
-var testName = regexp.MustCompile(`^(Test|Fuzz|Example)(|[\p{Lu}\p{N}_][\p{L}\p{N}_]*|_[\p{L}\p{N}_]*)$`)
+var testName = regexp.MustCompile(`^(Test|Benchmark|Fuzz|Example)(|[\p{Lu}\p{N}_][\p{L}\p{N}_]*|_[\p{L}\p{N}_]*)$`)
 
 // Subtests runs a test without heddle and returns the full names of those of its subtests that have
 // no subtests themselves, in the order in which they ran. run is the -test.run that selects among
-// them (Filter.Select), limit is as for Tests.
+// them (Filter.Select), limit is as for List.
 func (b Binary) Subtests(ctx context.Context, test, run string, limit time.Duration) ([]string, error) {
 	out, err := b.run(ctx, limit, "-test.run="+run, "-test.v", "-test.count=1")
 	if ctx.Err() != nil {

@@ -22,6 +22,7 @@ const (
 	Ignored     = "ignored"    // every execution ended in an ignored finding
 	Failed      = "failed"     // heddle could not run it
 	NoTests     = "no tests"
+	Listed      = "listed" // its tests were listed, not explored
 	SetupFailed = "setup failed"
 	BuildFailed = "build failed"
 )

@@ -52,7 +52,7 @@ func (out *Test) Each() []*Test {
 // Package is the line for a package, after those of its tests.
 type Package struct {
 	Package string  `json:"package"`
-	Outcome string  `json:"outcome"` // found, clean, unfinished, ignored, interrupted, no tests, setup failed, build failed, failed
+	Outcome string  `json:"outcome"` // found, clean, unfinished, ignored, interrupted, no tests, listed, setup failed, build failed, failed
 	Seconds float64 `json:"seconds"`
 	Tests   int     `json:"tests"`
 	Found   int     `json:"found"`
@@ -64,6 +64,11 @@ type Package struct {
 	// Executions of all tests.
 	Executions int    `json:"executions"`
 	Error      string `json:"error,omitempty"`
+	// Listed are the names that -list selects, as the test binary lists them.
+	Listed []string `json:"listed,omitempty"`
+
+	Listing     string `json:"-"` // what the test binary printed for -list
+	BuildOutput string `json:"-"` // what the go command printed where the package could not be loaded or built
 }
 
 // Leak is a goroutine that a test leaked; see docs/json.md.

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/wording"
@@ -144,15 +145,18 @@ func (out *Test) sums() string {
 
 // Package prints a package's line in the form of go test.
 func (p *Printer) Package(r *Package) error {
+	if _, err := io.WriteString(p.Words, r.Listing); err != nil {
+		return err
+	}
 	var line string
 	switch r.Outcome {
 	case NoTests:
 		line = fmt.Sprintf("?   \t%s\t[no test files]", r.Package)
 	case SetupFailed, BuildFailed:
 		line = fmt.Sprintf("FAIL\t%s [%s]", r.Package, r.Outcome)
-	case Clean:
+	case Clean, Listed:
 		line = fmt.Sprintf("ok  \t%s\t%.3fs", r.Package, r.Seconds)
-		if r.Tests == 0 {
+		if r.Tests == 0 && r.Outcome == Clean {
 			line += " [no tests to run]"
 		}
 	case Unfinished, Ignored:
