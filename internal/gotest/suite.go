@@ -184,10 +184,14 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 	}
 	binary, err := s.binary(i, p)
 	if err != nil {
+		outcome := result.BuildFailed
 		if failed := (*gotool.BuildError)(nil); errors.As(err, &failed) {
 			r.BuildOutput = failed.Output
+			if failed.Setup {
+				outcome = result.SetupFailed
+			}
 		}
-		return broken(result.BuildFailed, err)
+		return broken(outcome, err)
 	}
 	if s.options.List != nil {
 		return s.list(ctx, binary, p, r, broken)

@@ -27,6 +27,7 @@ type Build struct {
 type BuildError struct {
 	Package string
 	Output  string
+	Setup   bool // its imports could not be found, so that nothing was built
 }
 
 func (e *BuildError) Error() string { return e.Package + " does not build" }
@@ -69,10 +70,23 @@ func (t *Tool) Build(ctx context.Context, b Build) (binary string, err error) {
 		_, err = os.Stat(made)
 	}
 	if err != nil {
-		return "", &BuildError{Package: strings.Join(b.What, " "), Output: output.String()}
+		return "", buildError(b, output.String())
 	}
 	binary = filepath.Join(dir, name)
 	return binary, os.Rename(made, binary)
+}
+
+// buildError leaves out the lines with which go test ends, which the caller prints.
+func buildError(b Build, output string) *BuildError {
+	e := &BuildError{Package: strings.Join(b.What, " ")}
+	for line := range strings.Lines(output) {
+		if b.Test && (line == "FAIL\n" || strings.HasPrefix(line, "FAIL\t")) {
+			e.Setup = e.Setup || strings.HasSuffix(line, "[setup failed]\n")
+			continue
+		}
+		e.Output += line
+	}
+	return e
 }
 
 func binaryName(b Build) string {
