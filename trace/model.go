@@ -606,6 +606,7 @@ type Recipe struct {
 	RacesAllowed bool     // a data race is not a failure
 	Leaks        string   // how a leaked goroutine counts: "fail", "ignore", or empty for a note
 	LeakIgnore   []string // functions whose goroutines may leak
+	Exec         []string // words of a command that executes the test binary; empty for none
 }
 
 // Trace is one execution.

@@ -232,7 +232,7 @@ func (r *Reader) readHeader() error {
 		recipe := h.GetRecipe()
 		for _, b := range [][][]byte{
 			h.Command, h.Stdin, h.Env, h.Omit, h.TryLock, h.Surroundings,
-			recipe.GetFlags(), recipe.GetEnv(), recipe.GetPackages(), recipe.GetArgs(), recipe.GetLeakIgnore(),
+			recipe.GetFlags(), recipe.GetEnv(), recipe.GetPackages(), recipe.GetArgs(), recipe.GetLeakIgnore(), recipe.GetExec(),
 		} {
 			for _, s := range b {
 				n += int64(len(s)) + 16

@@ -85,6 +85,7 @@ func recipeRecord(r *Recipe) *tracepb.Recipe {
 		RacesAllowed: r.RacesAllowed,
 		Leaks:        []byte(r.Leaks),
 		LeakIgnore:   byteSlices(r.LeakIgnore),
+		Exec:         byteSlices(r.Exec),
 	}
 }
 
@@ -107,6 +108,7 @@ func addRecipePart(h *Header, i int, p *tracepb.Recipe) {
 			RacesAllowed: p.RacesAllowed,
 			Leaks:        string(p.Leaks),
 			LeakIgnore:   stringSlice(p.LeakIgnore),
+			Exec:         stringSlice(p.Exec),
 		}
 	}
 	if h.Recipe == nil {

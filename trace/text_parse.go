@@ -275,6 +275,8 @@ func (p *textParser) recipe(key string, l *textLine) error {
 		r.Leaks = l.quoted("treatment")
 	case "leak-ignore":
 		r.LeakIgnore = l.quotedWords("function")
+	case "exec":
+		r.Exec = l.quotedWords("word")
 	default:
 		return fmt.Errorf("unknown keyword %q", "recipe-"+key)
 	}

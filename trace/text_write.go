@@ -147,6 +147,7 @@ func writeRecipeText(b *bufio.Writer, r *Recipe) {
 	}
 	str("recipe-leaks", r.Leaks)
 	writeWordsText(b, "recipe-leak-ignore", r.LeakIgnore)
+	writeWordsText(b, "recipe-exec", r.Exec)
 }
 
 // writeBytesText writes each line of data on a line of its own, long ones in pieces; nothing if

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/heddle-dev/heddle/internal/gotest"
+	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
 )
 
@@ -42,6 +47,47 @@ func (f *ignoredGoFlags) given() (notes []string) {
 		}
 	}
 	return notes
+}
+
+// coverFlags say whether and how coverage is measured.
+type coverFlags struct {
+	Cover        bool   `group:"go" help:"Report the share of statements that some execution reached."`
+	Covermode    string `group:"go" placeholder:"MODE" help:"Write a profile of this kind: set (the default), count or atomic. Counts are sums over all executions."`
+	Coverpkg     string `group:"go" placeholder:"LIST" help:"Measure the packages that match these patterns."`
+	Coverprofile string `group:"go" placeholder:"FILE" help:"Write the coverage of all packages' tests to FILE, for go tool cover."`
+	Outputdir    string `group:"go" placeholder:"DIR" help:"Put the file of -coverprofile into DIR."`
+}
+
+// cover returns what is measured, nil for nothing. dir is the working directory.
+func (f *coverFlags) cover(dir string) (*gotest.Cover, error) {
+	if !f.Cover && f.Covermode == "" && f.Coverpkg == "" && f.Coverprofile == "" {
+		return nil, nil
+	}
+	c := &gotest.Cover{Mode: cmp.Or(f.Covermode, "set"), Profile: f.Coverprofile}
+	if !slices.Contains([]string{"set", "count", "atomic"}, c.Mode) {
+		return nil, usage.Errorf("invalid -covermode %q: want set, count or atomic", c.Mode)
+	}
+	if c.Profile == "" {
+		return c, nil
+	}
+	for _, d := range []string{f.Outputdir, dir} {
+		if !filepath.IsAbs(c.Profile) {
+			c.Profile = filepath.Join(d, c.Profile)
+		}
+	}
+	return c, tracefile.Writable(c.Profile)
+}
+
+// buildCover are the flags of the build that measure it.
+func (f *coverFlags) buildCover(c *gotest.Cover) []string {
+	if c == nil {
+		return nil
+	}
+	words := []string{"-cover", "-covermode=" + c.BuildMode()}
+	if f.Coverpkg != "" {
+		words = append(words, "-coverpkg="+f.Coverpkg)
+	}
+	return words
 }
 
 // refusedGoFlags are the flags of go test that heddle test does not take, each with the reason and what to do.

@@ -37,17 +37,22 @@ type testCommand struct {
 	whyFlag
 	watchdogFlag
 
-	Pattern  string        `group:"go" name:"run" placeholder:"REGEXP" help:"Explore only tests, fuzz targets (with their seeds) and examples that match."`
-	Skip     string        `group:"go" placeholder:"REGEXP" help:"Leave out those that match."`
-	Count    int           `group:"go" placeholder:"N" help:"Explore at most N executions of each test; 0 for no limit."`
-	Timeout  time.Duration `group:"go" default:"10s" help:"Take at most this long for each test, simplification included; 0 for no limit. Exploration ends sooner when nothing new is seen."`
-	Short    bool          `group:"go" help:"Tell tests to be short."`
-	Race     bool          `group:"go" default:"true" help:"A data race is a failure (-race=false: it is not, as with --races=ignore)."`
-	Parallel int           `group:"go" default:"${parallel}" placeholder:"N" help:"Let this many tests that call t.Parallel be under way at once."`
-	V        bool          `group:"go" name:"v" help:"Say when a test begins, and what was noted about it."`
-	Failfast bool          `group:"go" help:"End with the first test that fails."`
-	List     *string       `group:"go" placeholder:"REGEXP" help:"Build the tests, and list the tests, benchmarks, fuzz targets and examples that match, in place of exploring them."`
-	Shuffle  shuffleFlag   `group:"go" default:"off" placeholder:"off,on,N" help:"Explore the tests of a package in the random order in which go test -shuffle runs them; N is the seed."`
+	Pattern   string        `group:"go" name:"run" placeholder:"REGEXP" help:"Explore only tests, fuzz targets (with their seeds) and examples that match."`
+	Skip      string        `group:"go" placeholder:"REGEXP" help:"Leave out those that match."`
+	Count     int           `group:"go" placeholder:"N" help:"Explore at most N executions of each test; 0 for no limit."`
+	Timeout   time.Duration `group:"go" default:"10s" help:"Take at most this long for each test, simplification included; 0 for no limit. Exploration ends sooner when nothing new is seen."`
+	Short     bool          `group:"go" help:"Tell tests to be short."`
+	Race      bool          `group:"go" default:"true" help:"A data race is a failure (-race=false: it is not, as with --races=ignore)."`
+	Parallel  int           `group:"go" default:"${parallel}" placeholder:"N" help:"Let this many tests that call t.Parallel be under way at once."`
+	V         bool          `group:"go" name:"v" help:"Say when a test begins, and what was noted about it."`
+	Failfast  bool          `group:"go" help:"End with the first test that fails."`
+	List      *string       `group:"go" placeholder:"REGEXP" help:"Build the tests, and list the tests, benchmarks, fuzz targets and examples that match, in place of exploring them."`
+	Shuffle   shuffleFlag   `group:"go" default:"off" placeholder:"off,on,N" help:"Explore the tests of a package in the random order in which go test -shuffle runs them; N is the seed."`
+	C         bool          `group:"go" name:"c" help:"Build the test binaries, with heddle in them, and explore nothing. They run as other test binaries do."`
+	O         string        `group:"go" name:"o" placeholder:"FILE" help:"Keep the test binary in FILE, or those of several packages in that directory."`
+	Exec      string        `group:"go" placeholder:"CMD" help:"Start test binaries with a command that ends in an exec of the words after its own."`
+	Isolation string        `predictor:"isolation" placeholder:"HOW" help:"Give each execution a process of its own (process). By default a test that can has many in one."`
+	coverFlags
 	ignoredGoFlags
 	Args []string `group:"go" sep:"none" placeholder:"WORD" help:"What follows -args is for the test binary."`
 
@@ -126,8 +131,21 @@ func (c *testCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	recipe := c.recipe()
+	if recipe.Exec, err = gotool.SplitQuoted(c.Exec); err != nil {
+		return usage.Errorf("-exec: %w", err)
+	}
 	dir, err := launch.WorkingDir()
 	if err != nil {
+		return err
+	}
+	cover, err := c.cover(dir)
+	if err != nil {
+		return err
+	}
+	recipe.Flags = append(recipe.Flags, c.buildCover(cover)...)
+	how := launch.How{Watchdog: c.Watchdog, Isolation: c.Isolation}
+	if err := how.CheckGo(); err != nil {
 		return err
 	}
 	files, err := c.files(a, "heddle test")
@@ -151,9 +169,9 @@ func (c *testCommand) Run(a *app) error {
 		events.goEvents = &result.GoEvents{Print: a.printLine, Printer: p, Accepted: c.AllowUnfinished}
 	}
 	totals, err := gotest.Run(a.ctx, l, gotest.Options{
-		Recipe: c.recipe(), Explore: opts, How: launch.How{Watchdog: c.Watchdog}, Outputs: outputs, Dir: dir,
+		Recipe: recipe, Explore: opts, How: how, Outputs: outputs, Dir: dir,
 		Subtests: c.Subtests, Failfast: c.Failfast, Prune: c.Prune, Corpus: c.Corpus, Processes: c.Jobs, NoExplain: c.NoExplain,
-		List: c.List, Shuffle: c.Shuffle.seed,
+		List: c.List, Shuffle: c.Shuffle.seed, Cover: cover, Compile: c.C, Output: c.O,
 	}, events)
 	if err != nil {
 		files.Interrupted(errors.New(sentence(err)))

@@ -42,6 +42,9 @@ type Options struct {
 	Processes int
 	NoExplain bool    // leave out why a test fails
 	List      *string // list the names that match in place of exploring tests; nil to explore them
+	Cover     *Cover  // measure coverage; nil not to
+	Compile   bool    // only build the test binaries, and keep them
+	Output    string  // file or directory for the test binaries
 	Shuffle   *int64  // the seed of the order in which the tests of a package are explored; nil for that of go test
 }
 
@@ -97,12 +100,19 @@ type suite struct {
 
 	ignored map[string]bool // names of --leak-ignore: whether a function has that name
 
+	profile strings.Builder   // of coverage, of all packages
+	files   map[string]string // in which test binaries are kept, by import path
+
 	totals *result.Totals
 }
 
 // run explores the packages, one after the other; while it explores the tests of one, it builds the
 // next.
 func (s *suite) run(ctx context.Context, packages []gotool.Package) error {
+	var err error
+	if s.files, err = s.outputs(packages); err != nil {
+		return err
+	}
 	background, cancel := context.WithCancel(ctx)
 	defer s.building.Wait()
 	defer cancel()
@@ -116,12 +126,12 @@ func (s *suite) run(ctx context.Context, packages []gotool.Package) error {
 			return err
 		}
 		if s.options.Failfast && s.totals.Found > 0 {
-			return nil
+			return s.writeProfile()
 		}
 	}
 	s.noteIgnored()
 	s.notePassed()
-	return nil
+	return s.writeProfile()
 }
 
 // recipe returns the recipe of those tests of a package that run selects.
@@ -193,18 +203,33 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 		}
 		return broken(outcome, err)
 	}
+	if to := s.files[p.ImportPath]; to != "" {
+		if err := keepBinary(binary, to); err != nil {
+			return broken(result.Failed, err)
+		}
+		r.Binary = s.short(to)
+	}
+	if s.options.Compile {
+		r.Outcome = result.Built
+		return nil
+	}
 	if s.options.List != nil {
 		return s.list(ctx, binary, p, r, broken)
 	}
 	if err := s.findIgnored(binary); err != nil {
 		return broken(result.Failed, err)
 	}
-	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: launch.BinaryArgs(&s.options.Recipe)}
+	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: launch.BinaryArgs(&s.options.Recipe), Exec: s.options.Recipe.Exec}
 	names, err := plain.Tests(ctx, s.options.Explore.Time)
 	if err != nil {
 		return broken(result.Failed, err)
 	}
 	s.shuffle(names)
+	m, err := s.beginCover()
+	if err != nil {
+		return broken(result.Failed, err)
+	}
+	defer func() { s.endCover(ctx, m, plain, r) }()
 	r.Outcome = result.Clean
 	s.left, s.inOrder = map[trace.Site]*left{}, nil
 	if s.options.Corpus == "" && kept.HasOld(p.Dir) {
@@ -236,7 +261,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 
 // list lists the names that -list selects.
 func (s *suite) list(ctx context.Context, binary string, p gotool.Package, r *result.Package, broken func(string, error) error) error {
-	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: s.options.Recipe.Args}
+	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: s.options.Recipe.Args, Exec: s.options.Recipe.Exec}
 	out, err := plain.List(ctx, *s.options.List)
 	if err != nil {
 		return broken(result.Failed, err)

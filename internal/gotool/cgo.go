@@ -22,7 +22,7 @@ func (t *Tool) RaceDetector(ctx context.Context) error {
 	if err := json.Unmarshal(out, &env); err != nil {
 		return fmt.Errorf("%s is not a go command: it does not answer go env -json", t.Path)
 	}
-	cc, err := splitQuoted(env.CC)
+	cc, err := SplitQuoted(env.CC)
 	if err != nil || len(cc) == 0 {
 		return fmt.Errorf("Go's race detector needs a C compiler, and CC is %q: set it to the name of one", env.CC)
 	}

@@ -155,11 +155,11 @@ func TestSplitQuoted(t *testing.T) {
 	for in, want := range map[string][]string{
 		"": nil, "  ": nil, "-a  -b\t": {"-a", "-b"}, `'-a b' "-c'd" e"f`: {"-a b", "-c'd", `e"f`}, "''": {""},
 	} {
-		if got, err := splitQuoted(in); err != nil || !slices.Equal(got, want) {
+		if got, err := SplitQuoted(in); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v", in, got, err)
 		}
 	}
-	if _, err := splitQuoted("-a 'b"); err == nil {
+	if _, err := SplitQuoted("-a 'b"); err == nil {
 		t.Error("an open quote is taken")
 	}
 }

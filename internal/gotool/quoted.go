@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// splitQuoted splits words as the go command splits the values of GOFLAGS and -gcflags: at white
+// SplitQuoted splits words as the go command splits the values of GOFLAGS and -gcflags: at white
 // space, except in a word that begins with a quote, which extends to the next one. Escapes do not
 // exist.
-func splitQuoted(s string) (words []string, err error) {
+func SplitQuoted(s string) (words []string, err error) {
 	for {
 		s = strings.TrimLeft(s, " \t\r\n")
 		if s == "" {

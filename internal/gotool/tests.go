@@ -3,6 +3,7 @@ package gotool
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -19,6 +20,7 @@ type Binary struct {
 	Dir  string   // the package's directory
 	Env  []string // nil for heddle's own
 	Args []string // the user's, after heddle's: what follows -args, -test.short, …
+	Exec []string // words of a command that executes the binary, as go test -exec names it; empty for none
 }
 
 // patience limits the run of a test binary outside heddle's control, to list tests or to find the
@@ -33,7 +35,8 @@ func (b Binary) run(ctx context.Context, limit time.Duration, args ...string) (s
 	}
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(bounded, b.Path, append(args, b.Args...)...)
+	words := slices.Concat(b.Exec, []string{b.Path}, args, b.Args)
+	cmd := exec.CommandContext(bounded, words[0], words[1:]...)
 	cmd.Dir, cmd.Env = b.Dir, b.Env
 	// The process group includes what the tests start, and is killed as a whole.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -71,6 +74,25 @@ func (b Binary) List(ctx context.Context, expr string, limit time.Duration) (str
 		return "", fmt.Errorf("the test binary cannot list its tests (%w)%s", err, said(out))
 	}
 	return out, nil
+}
+
+// Cover writes the coverage profile of the counters in a file, to which executions under heddle have added theirs, and
+// returns the line in which go test sums them up.
+func (b Binary) Cover(ctx context.Context, counters, profile string) (line string, err error) {
+	if b.Env == nil {
+		b.Env = os.Environ()
+	}
+	b.Env = append(slices.Clone(b.Env), "HEDDLE_COVER_LOAD="+counters)
+	out, err := b.run(ctx, 0, "-test.run=^$", "-test.coverprofile="+profile)
+	for l := range strings.Lines(out) {
+		if strings.HasPrefix(l, "coverage: ") {
+			line = strings.TrimSpace(l)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("the test binary cannot report it (%w)%s", err, said(out))
+	}
+	return line, err
 }
 
 // Tests returns the names of the binary's tests, fuzz targets and examples, in the order in which

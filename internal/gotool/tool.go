@@ -58,7 +58,7 @@ func Find(ctx context.Context, flag, dir string) (*Tool, error) {
 		return nil, fmt.Errorf("%s is not a go command: it does not answer go env -json", found)
 	}
 	t.Version, t.Root, t.ModCache, t.OS, t.Arch = env.GOVERSION, env.GOROOT, env.GOMODCACHE, env.GOOS, env.GOARCH
-	if t.Flags, err = splitQuoted(env.GOFLAGS); err != nil {
+	if t.Flags, err = SplitQuoted(env.GOFLAGS); err != nil {
 		return nil, fmt.Errorf("GOFLAGS: %w", err)
 	}
 	return t, nil

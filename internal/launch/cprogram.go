@@ -31,8 +31,21 @@ type How struct {
 	Isolation string
 	Threads   bool
 	Randomize bool // random address layout
+	// Cover is a file to which executions of a Go test that was built with -cover add their counters.
+	Cover string
 	// TryLock are lines of a trace's program to execute with a lock held, besides those of the trace.
 	TryLock []string
+}
+
+// CheckGo returns an error of usage for what Go programs do not have.
+func (h How) CheckGo() error {
+	switch {
+	case h.Threads:
+		return usage.Errorf("--threads is for C and C++ programs: a goroutine has no kernel thread of its own")
+	case h.Isolation != "" && h.Isolation != trace.IsolationProcess:
+		return usage.Errorf("--isolation=%s is for C and C++ programs: the executions of a Go test are repeated in its process, or each has one of its own with --isolation=process", h.Isolation)
+	}
+	return nil
 }
 
 // config returns the configuration; recorded, from a trace, provides what h leaves empty.
@@ -92,8 +105,8 @@ func (l *Launcher) Start(ctx context.Context, p Program, how How) (target.Target
 		if len(p.Omit) > 0 {
 			return nil, usage.Errorf("--omit omits calls of C and C++ programs only; Go programs are not supported yet")
 		}
-		if how.Isolation != "" || how.Threads {
-			return nil, usage.Errorf("--isolation and --threads are for C and C++ programs")
+		if err := how.CheckGo(); err != nil {
+			return nil, err
 		}
 		r := &trace.Recipe{Kind: trace.RecipeProgram, Tool: goTool, Env: gotool.BuildEnv(), Packages: what, Args: args}
 		return l.startGo(ctx, r, dir, &p, how)
@@ -227,6 +240,9 @@ func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) 
 		return nil, noTryLock()
 	}
 	if tr.Header.Target == "go" {
+		if err := how.CheckGo(); err != nil {
+			return nil, err
+		}
 		return l.startRecordedGo(ctx, tr, how)
 	}
 	if tr.Header.Target != "c" || len(tr.Header.Command) == 0 {

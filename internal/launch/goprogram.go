@@ -232,7 +232,8 @@ func configOf(r *trace.Recipe, binary, dir string, stdin []byte, outputs Outputs
 	}
 	return goprog.Config{
 		Path: binary, Args: append(args, BinaryArgs(r)...), Dir: dir, Test: true, Parallel: DefaultParallel,
-		Fresh:   strings.HasPrefix(r.Run, "^Example"), // go test never repeats an example
+		Fresh: strings.HasPrefix(r.Run, "^Example") || how.Isolation == trace.IsolationProcess, // go test never repeats an example
+		Exec:  r.Exec, Cover: how.Cover,
 		NoLeaks: r.Leaks == LeaksIgnore, LeakIgnore: r.LeakIgnore, ExpectOutput: outputs.ExpectOutput, Oracle: outputs.Oracle, Watchdog: how.Watchdog, Randomize: how.Randomize,
 	}
 }

@@ -15,14 +15,17 @@ import (
 // of its value. Flags of compiler, linker and tests can write any file (-gcflags=-o=, -args
 // -test.coverprofile=), run any program (-ldflags=-extld=) or replace code (-overlay).
 var harmlessFlags = map[string]func(value string) bool{
-	"tags":     regexp.MustCompile(`^[\pL\pN_., ]*$`).MatchString,
-	"mod":      func(v string) bool { return slices.Contains([]string{"readonly", "vendor", "mod"}, v) },
-	"modfile":  filepath.IsLocal,
-	"ldflags":  harmlessLinking,
-	"gcflags":  regexp.MustCompile(`^([\pL\pN_./]+=)?(-(N|l|m|B|race|d=checkptr(=\d)?|S)( |$))*$`).MatchString,
-	"pgo":      func(v string) bool { return v == "off" || v == "auto" || filepath.IsLocal(v) },
-	"p":        regexp.MustCompile(`^\d{1,4}$`).MatchString,
-	"trimpath": func(v string) bool { return v == "" },
+	"tags":      regexp.MustCompile(`^[\pL\pN_., ]*$`).MatchString,
+	"mod":       func(v string) bool { return slices.Contains([]string{"readonly", "vendor", "mod"}, v) },
+	"modfile":   filepath.IsLocal,
+	"ldflags":   harmlessLinking,
+	"gcflags":   regexp.MustCompile(`^([\pL\pN_./]+=)?(-(N|l|m|B|race|d=checkptr(=\d)?|S)( |$))*$`).MatchString,
+	"pgo":       func(v string) bool { return v == "off" || v == "auto" || filepath.IsLocal(v) },
+	"p":         regexp.MustCompile(`^\d{1,4}$`).MatchString,
+	"trimpath":  func(v string) bool { return v == "" },
+	"cover":     func(v string) bool { return v == "" },
+	"covermode": func(v string) bool { return slices.Contains([]string{"set", "count"}, v) },
+	"coverpkg":  regexp.MustCompile(`^[\pL\pN_./,~-]*$`).MatchString,
 }
 
 // harmlessEnv checks environment variables in the same way.
@@ -60,6 +63,9 @@ func harmless(r *trace.Recipe) error {
 	}
 	if r.Kind != trace.RecipeTest {
 		return nil
+	}
+	if len(r.Exec) > 0 {
+		return refused("-exec=" + strings.Join(r.Exec, " "))
 	}
 	for _, arg := range r.Args {
 		if !harmlessArg(arg) {

@@ -59,6 +59,9 @@ func (l *Launcher) signature(h *trace.Header) (string, error) {
 		run = append(run, []byte(r.Kind), []byte(r.Tool), bytesOf(r.Flags), bytesOf(r.Env), bytesOf(r.Packages), bytesOf(r.Args),
 			[]byte(r.Vet), []byte(r.Run), []byte(r.Skip), r.Short, r.Parallel, r.RacesAllowed, []byte(r.Leaks), bytesOf(r.LeakIgnore))
 	}
+	if r := h.Recipe; r != nil && len(r.Exec) > 0 {
+		run = append(run, "exec", bytesOf(r.Exec))
+	}
 	if len(h.TryLock) > 0 {
 		run = append(run, "try-lock", bytesOf(h.TryLock))
 	}

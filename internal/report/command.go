@@ -41,6 +41,9 @@ func CommandLine(h *trace.Header) []string {
 	if r.Skip != "" {
 		words = append(words, "-skip="+r.Skip)
 	}
+	if len(r.Exec) > 0 {
+		words = append(words, "-exec="+wording.QuotedWords(r.Exec))
+	}
 	words = append(append(words, "-run="+r.Run), r.Packages...)
 	if len(r.Args) > 0 {
 		words = append(append(words, "-args"), r.Args...)

@@ -98,7 +98,7 @@ func (g *GoEvents) build(r *Package) (failed string) {
 // action returns how go test tells an outcome.
 func (g *GoEvents) action(outcome string) string {
 	switch outcome {
-	case Clean, Listed:
+	case Clean, Listed, Built:
 		return "pass"
 	case NoTests:
 		return "skip"

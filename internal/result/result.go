@@ -22,6 +22,7 @@ const (
 	Ignored     = "ignored"    // every execution ended in an ignored finding
 	Failed      = "failed"     // heddle could not run it
 	NoTests     = "no tests"
+	Built       = "built"  // its test binary was kept, and no test explored
 	Listed      = "listed" // its tests were listed, not explored
 	SetupFailed = "setup failed"
 	BuildFailed = "build failed"

@@ -67,8 +67,13 @@ type Package struct {
 	// Listed are the names that -list selects, as the test binary lists them.
 	Listed []string `json:"listed,omitempty"`
 
-	Listing     string `json:"-"` // what the test binary printed for -list
-	BuildOutput string `json:"-"` // what the go command printed where the package could not be loaded or built
+	// Coverage is the share of statements that some execution of a test reached, in percent; nil if it was not measured.
+	Coverage *float64 `json:"statements_covered,omitempty"`
+	Binary   string   `json:"binary,omitempty"` // the file in which the test binary was kept
+
+	CoverageLine string `json:"-"` // as go test prints it
+	Listing      string `json:"-"` // what the test binary printed for -list
+	BuildOutput  string `json:"-"` // what the go command printed where the package could not be loaded or built
 }
 
 // Leak is a goroutine that a test leaked; see docs/json.md.

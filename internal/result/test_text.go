@@ -156,6 +156,9 @@ func (p *Printer) Package(r *Package) error {
 		line = fmt.Sprintf("FAIL\t%s [%s]", r.Package, r.Outcome)
 	case Clean, Listed:
 		line = fmt.Sprintf("ok  \t%s\t%.3fs", r.Package, r.Seconds)
+		if r.CoverageLine != "" {
+			line += "\t" + r.CoverageLine
+		}
 		if r.Tests == 0 && r.Outcome == Clean {
 			line += " [no tests to run]"
 		}
@@ -177,6 +180,14 @@ func (p *Printer) Package(r *Package) error {
 	}
 	if r.Ignored > 0 {
 		line += fmt.Sprintf(" [%s only with ignored findings]", wording.Count(r.Ignored, "test"))
+	}
+	switch {
+	case r.Outcome == Built:
+		return nil // as go test -c
+	case r.CoverageLine == "":
+	case r.Outcome == Clean:
+	default:
+		line = r.CoverageLine + "\n" + line
 	}
 	_, err := fmt.Fprintln(p.Words, line)
 	return err

@@ -628,6 +628,7 @@ type Recipe struct {
 	RacesAllowed  bool                   `protobuf:"varint,12,opt,name=races_allowed,json=racesAllowed,proto3" json:"races_allowed,omitempty"`
 	Leaks         []byte                 `protobuf:"bytes,13,opt,name=leaks,proto3" json:"leaks,omitempty"` // "fail" or "ignore"; empty: a note
 	LeakIgnore    [][]byte               `protobuf:"bytes,14,rep,name=leak_ignore,json=leakIgnore,proto3" json:"leak_ignore,omitempty"`
+	Exec          [][]byte               `protobuf:"bytes,15,rep,name=exec,proto3" json:"exec,omitempty"` // a command that executes the test binary
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -756,6 +757,13 @@ func (x *Recipe) GetLeaks() []byte {
 func (x *Recipe) GetLeakIgnore() [][]byte {
 	if x != nil {
 		return x.LeakIgnore
+	}
+	return nil
+}
+
+func (x *Recipe) GetExec() [][]byte {
+	if x != nil {
+		return x.Exec
 	}
 	return nil
 }
@@ -2136,7 +2144,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x16\n" +
 	"\x06amount\x18\x04 \x01(\x04R\x06amount\x12\x14\n" +
 	"\x05event\x18\x05 \x01(\x04R\x05event\x12\x12\n" +
-	"\x04site\x18\x06 \x01(\x04R\x04site\"\xce\x02\n" +
+	"\x04site\x18\x06 \x01(\x04R\x04site\"\xe2\x02\n" +
 	"\x06Recipe\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\fR\x04kind\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\fR\x04tool\x12\x14\n" +
@@ -2153,7 +2161,8 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\rraces_allowed\x18\f \x01(\bR\fracesAllowed\x12\x14\n" +
 	"\x05leaks\x18\r \x01(\fR\x05leaks\x12\x1f\n" +
 	"\vleak_ignore\x18\x0e \x03(\fR\n" +
-	"leakIgnore\"Q\n" +
+	"leakIgnore\x12\x12\n" +
+	"\x04exec\x18\x0f \x03(\fR\x04exec\"Q\n" +
 	"\x06Module\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\fR\x04path\x12\x19\n" +
 	"\bbuild_id\x18\x02 \x01(\fR\abuildId\x12\x18\n" +

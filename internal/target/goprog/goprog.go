@@ -31,6 +31,10 @@ type Config struct {
 	// goroutines may, whatever NoLeaks says.
 	NoLeaks    bool
 	LeakIgnore []string
+	// Cover is a file to which each execution of a binary built with -cover adds its counters; empty for none.
+	Cover string
+	// Exec are the words of a command that executes the program, which follows them: go test's -exec.
+	Exec []string
 	// PerProcess is how many executions Stream runs in one process, 0 for 5,000. Changes that a test
 	// makes to global variables and timers accumulate over them.
 	PerProcess int

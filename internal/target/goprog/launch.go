@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -44,8 +45,22 @@ func launch(ctx context.Context, cfg *Config, cold bool) (*ipc.Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(cfg.Exec) > 0 && !runs(p.Pid(), cfg.Path) {
+		p.Close()
+		return nil, fmt.Errorf("the command of -exec, %s, runs the test in a process of its own: %s", cfg.Exec[0], mustExec)
+	}
 	p.Budget, p.Mark = budget, p.OutputSize()
 	return p, nil
+}
+
+// mustExec says how a command of -exec starts the test binary, which heddle watches, signals and ends by its process.
+const mustExec = "it must end in an exec of the test binary, and leave it the environment and all open files"
+
+// runs reports whether a process runs an executable.
+func runs(pid int, path string) bool {
+	now, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))
+	file, ferr := os.Stat(path)
+	return err == nil && ferr == nil && os.SameFile(now, file)
 }
 
 // command returns how a process is started.
@@ -53,6 +68,15 @@ func command(cfg *Config, cold bool) *ipc.Command {
 	c := &ipc.Command{
 		Path: cfg.Path, Args: cfg.Args, Dir: cfg.Dir, Env: environment(cfg), Stdin: cfg.Stdin,
 		Append: true, Bound: true, Quit: syscall.SIGQUIT, QuitEnds: true, Early: early, Words: godump.Words, Where: godump.Positions, Randomize: cfg.Randomize,
+	}
+	if len(cfg.Exec) > 0 {
+		c.Path, c.Args = cfg.Exec[0], slices.Concat(cfg.Exec, []string{cfg.Path}, cfg.Args[1:])
+		c.Early = func(loaded bool, how, words string) string {
+			if loaded {
+				return early(loaded, how, words)
+			}
+			return fmt.Sprintf("the command of -exec, %s, ended before the test began (%s): %s", cfg.Exec[0], how, mustExec)
+		}
 	}
 	if cfg.NoLeaks {
 		c.Options |= abi.OptNoLeaks
@@ -114,7 +138,7 @@ func environment(cfg *Config) []string {
 			debug = value + ","
 		case "GORACE":
 			race = value + " "
-		case "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE", "HEDDLE_PARALLEL":
+		case "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "HEDDLE_GO", "HEDDLE_LEAK_IGNORE", "HEDDLE_PARALLEL", "HEDDLE_COVER":
 		case "PWD":
 			if cfg.Dir == "" { // otherwise PWD is another directory's
 				env = append(env, e)
@@ -135,6 +159,9 @@ func environment(cfg *Config) []string {
 	}
 	if len(cfg.LeakIgnore) > 0 {
 		env = append(env, "HEDDLE_LEAK_IGNORE="+strings.Join(cfg.LeakIgnore, "\n"))
+	}
+	if cfg.Cover != "" {
+		env = append(env, "HEDDLE_COVER="+cfg.Cover)
 	}
 	return append(env, "HEDDLE_GO="+kind, "GOMAXPROCS=1", "GOTRACEBACK=all", "GOGC=off", "GOMEMLIMIT=off",
 		// The last setting of a name wins.

@@ -280,6 +280,7 @@ func hdAttach() {
 	hd.cold = hd.shm.Options&hdOptNoWarmup != 0
 	hd.noLeaks = hd.shm.Options&hdOptNoLeaks != 0
 	hd.leakIgnore = gogetenv("HEDDLE_LEAK_IGNORE")
+	hdCover = hdCoverMap("HEDDLE_COVER")
 	hd.procs = hdCpus
 	hd.vreal = nanotime()
 	hd.vbase = 1e9
@@ -558,6 +559,7 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	}
 	hd.active = false
 	hd.between = 0
+	hdCoverMerge()
 	if hd.warm {
 		if outcome != hdOutClean || last {
 			hdState(hdStateCold)

@@ -19,6 +19,9 @@ func hdTestEnd()
 //go:linkname hdExploring runtime.hdExploring
 func hdExploring() bool
 
+//go:linkname heddleCover runtime.hdCoverLoad
+func heddleCover()
+
 //go:linkname hdTestFail runtime.hdTestFail
 func hdTestFail(message string)
 
