@@ -42,7 +42,9 @@ type replayCommand struct {
 	programFlags
 
 	Trace string  `arg:"" predictor:"trace" help:"The trace, or a control record; with --schedule the program, or a trace of it."`
-	Args  program `arg:"" optional:"" passthrough:"partial" help:"Arguments of the program, with --schedule."`
+	Args  program `arg:"" optional:"" passthrough:"partial" help:"More traces; with --schedule, arguments of the program."`
+
+	listed string // the trace, if it is one of several
 }
 
 func (c *replayCommand) Help() string {
@@ -53,6 +55,10 @@ first event that differed if the execution was another one.
 With --changed, follows the schedule in a program that was built anew, as far as it goes. If that does not fail, it
 also makes executions near it, with another order of two dependent events or another place of a context switch, and
 keeps the trace of the first that fails.
+
+Several traces are replayed one after the other, as in heddle replay _heddle/*/*.hdl, and a line sums up what came of
+them. Executions that do not fail, which heddle explain writes beside traces, are left out. Ends with 1 if some failure
+came again, and otherwise with 3 if some trace could not be replayed.
 
 Given a control record, PROGRAM.control, which heddle atomicity --backend=live writes, suspends the threads of the program
 again as the record says, and prints how many of the executions failed. They are not exact. Ends with 1 if one
@@ -71,7 +77,8 @@ changed program.`
 }
 
 type replayJSON struct {
-	Outcome string `json:"outcome"` // found, clean, unfinished
+	Trace   string `json:"file,omitempty"` // the trace, where several are replayed
+	Outcome string `json:"outcome"`        // found, clean, unfinished
 	Same    bool   `json:"same"`
 	Times   int    `json:"times"`
 	// Interrupted: Times is how many there were by then.
@@ -125,8 +132,10 @@ func (c *replayCommand) Run(a *app) error {
 		return usage.Errorf("--output keeps an execution on heddle's scheduler: it cannot be combined with --dlv, --gdb or --race-report")
 	case c.At != nil && !c.Dlv && c.Gdb == "":
 		return usage.Errorf("--at goes with --gdb or --dlv")
-	case c.Schedule == "" && len(c.Args) > 0:
+	case c.Schedule == "" && !c.severalTraces() && len(c.Args) > 0:
 		return usage.Errorf("unexpected argument %s: a trace holds its program's arguments; others need --schedule", c.Args[0])
+	case c.severalTraces() && (c.Output != "" || c.Dlv || c.Gdb != "" || c.RaceReport):
+		return usage.Errorf("--output, --dlv, --gdb and --race-report take one trace: %d are named", 1+len(c.Args))
 	case c.Schedule == "" && (c.Stdin != "" || len(c.Omit) > 0 || len(c.TryLock) > 0 || c.given() || c.ExpectExit != nil || c.Expect != "" || c.Oracle != ""):
 		return usage.Errorf("--stdin, --omit, --try-lock, --races, --expect-exit, --expect and --oracle go with --schedule only: a trace holds the input, the omitted calls, the tried locks and what counts as a failure; heddle explain --try-lock tries a lock on a trace")
 	case c.Schedule != "" && c.Changed:
@@ -141,7 +150,14 @@ func (c *replayCommand) Run(a *app) error {
 			return err
 		}
 	}
-	l := a.launcher()
+	if c.severalTraces() {
+		return c.replayEach(a)
+	}
+	return c.replay(a, a.launcher())
+}
+
+// replay replays one execution.
+func (c *replayCommand) replay(a *app, l *launch.Launcher) error {
 	if c.Schedule == "" && filepath.Ext(c.Trace) == launch.ControlExt {
 		return c.control(a, l)
 	}
@@ -197,7 +213,7 @@ func (c *replayCommand) Run(a *app) error {
 	err = c.overtime(ctx, a, t, err)
 	failed := tr.Ending.Kind.Failed()
 	if a.JSON {
-		out := replayJSON{Outcome: "clean", Same: err == nil, Times: c.times(1), Events: len(tr.Events), Varies: varies}
+		out := replayJSON{Trace: c.listed, Outcome: "clean", Same: err == nil, Times: c.times(1), Events: len(tr.Events), Varies: varies}
 		if interrupted {
 			out.Times, out.Interrupted = done, true
 		}
@@ -356,7 +372,7 @@ func (c *replayCommand) follow(a *app, t target.Target, tr *trace.Trace) error {
 		return c.overtime(ctx, a, t, err)
 	}
 	failing := met
-	out := replayJSON{Outcome: result.Clean, Same: !changed, Times: 1, Events: len(met.Events)}
+	out := replayJSON{Trace: c.listed, Outcome: result.Clean, Same: !changed, Times: 1, Events: len(met.Events)}
 	if tr.Ending.Kind.Failed() && !met.Ending.Kind.Failed() {
 		near, err := engine.RunNeighbours(ctx, t, tr, met, neighbourRuns, report.NewRunning(t.Modules).Locate)
 		if err != nil && engine.OutOfTime(ctx) && near != nil && near.Failing == nil {

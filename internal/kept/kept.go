@@ -81,7 +81,7 @@ func (k Findings) Files() (names []string) {
 		// The directory's name may have characters that are special in a pattern.
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
-			if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".hdl") && !strings.Contains(e.Name(), tracefile.Passing+".") && !met[e.Name()] {
+			if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".hdl") && !tracefile.IsPassing(e.Name()) && !met[e.Name()] {
 				met[e.Name()] = true
 				names = append(names, filepath.Join(dir, e.Name()))
 			}

@@ -3,6 +3,7 @@ package tracefile
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,9 @@ import (
 
 // Passing is in the name of an execution that does not fail, written beside the trace of one that does.
 const Passing = ".pass"
+
+// IsPassing reports whether a file has the name of such an execution.
+func IsPassing(name string) bool { return strings.Contains(filepath.Base(name), Passing+".") }
 
 // Derived returns the name for a trace made from another one by a step ("min", "static"), in the
 // same directory: a.hdl gives a.min.hdl, that a.min2.hdl, and so on.
