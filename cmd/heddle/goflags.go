@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,6 +90,36 @@ func (f *coverFlags) buildCover(c *gotest.Cover) []string {
 	}
 	return words
 }
+
+// fuzzFlags say whether the inputs of fuzz targets are explored one by one.
+type fuzzFlags struct {
+	Fuzz             string `group:"go" placeholder:"REGEXP" help:"Explore each input of the fuzz targets that match alone: those of f.Add, testdata/fuzz and the fuzzer's cache, and then those that go's fuzzer adds to its cache in the time of -fuzztime."`
+	Fuzztime         string `group:"go" default:"10s" placeholder:"T" help:"Let go's fuzzer look for new inputs for this long or, as 100x, for so many runs; 0: not at all."`
+	Fuzzminimizetime string `group:"go" placeholder:"T" help:"As for go test."`
+}
+
+// fuzz returns what is fuzzed, nil for nothing.
+func (f *fuzzFlags) fuzz() (*gotest.Fuzz, error) {
+	if f.Fuzz == "" {
+		return nil, nil
+	}
+	targets, err := regexp.Compile(f.Fuzz)
+	if err != nil {
+		return nil, usage.Errorf("-fuzz: %q is not a regular expression: %w", f.Fuzz, err)
+	}
+	out := &gotest.Fuzz{Targets: targets, Time: f.Fuzztime, MinimizeTime: f.Fuzzminimizetime}
+	for name, text := range map[string]string{"-fuzztime": f.Fuzztime, "-fuzzminimizetime": f.Fuzzminimizetime} {
+		if !fuzzTime.MatchString(text) {
+			return nil, usage.Errorf("invalid %s %q: want a duration like 10s, or a number of runs like 100x", name, text)
+		}
+	}
+	if strings.Trim(f.Fuzztime, "0smhx") == "" {
+		out.Time = ""
+	}
+	return out, nil
+}
+
+var fuzzTime = regexp.MustCompile(`^(|0|[0-9]+x|([0-9.]+(ns|us|µs|ms|s|m|h))+)$`)
 
 // refusedGoFlags are the flags of go test that heddle test does not take, each with the reason and what to do.
 var refusedGoFlags = func() map[string]string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/engine"
@@ -52,7 +53,9 @@ type testCommand struct {
 	O         string        `group:"go" name:"o" placeholder:"FILE" help:"Keep the test binary in FILE, or those of several packages in that directory."`
 	Exec      string        `group:"go" placeholder:"CMD" help:"Start test binaries with a command that ends in an exec of the words after its own."`
 	Isolation string        `predictor:"isolation" placeholder:"HOW" help:"Give each execution a process of its own (process). By default a test that can has many in one."`
+	Chdir     string        `group:"go" name:"C" placeholder:"DIR" help:"Change to DIR first."`
 	coverFlags
+	fuzzFlags
 	ignoredGoFlags
 	Args []string `group:"go" sep:"none" placeholder:"WORD" help:"What follows -args is for the test binary."`
 
@@ -124,6 +127,12 @@ func (c *testCommand) recipe() trace.Recipe {
 }
 
 func (c *testCommand) Run(a *app) error {
+	if c.Chdir != "" {
+		if err := os.Chdir(c.Chdir); err != nil {
+			return usage.Errorf("-C: %w", err)
+		}
+		os.Unsetenv("PWD") // names the directory before
+	}
 	for _, text := range c.ignoredGoFlags.given() {
 		fmt.Fprintf(a.stderr, "heddle: note: %s\n", text)
 	}
@@ -144,6 +153,10 @@ func (c *testCommand) Run(a *app) error {
 		return err
 	}
 	recipe.Flags = append(recipe.Flags, c.buildCover(cover)...)
+	fuzz, err := c.fuzz()
+	if err != nil {
+		return err
+	}
 	how := launch.How{Watchdog: c.Watchdog, Isolation: c.Isolation}
 	if err := how.CheckGo(); err != nil {
 		return err
@@ -171,7 +184,7 @@ func (c *testCommand) Run(a *app) error {
 	totals, err := gotest.Run(a.ctx, l, gotest.Options{
 		Recipe: recipe, Explore: opts, How: how, Outputs: outputs, Dir: dir,
 		Subtests: c.Subtests, Failfast: c.Failfast, Prune: c.Prune, Corpus: c.Corpus, Processes: c.Jobs, NoExplain: c.NoExplain,
-		List: c.List, Shuffle: c.Shuffle.seed, Cover: cover, Compile: c.C, Output: c.O,
+		List: c.List, Shuffle: c.Shuffle.seed, Cover: cover, Fuzz: fuzz, Compile: c.C, Output: c.O,
 	}, events)
 	if err != nil {
 		files.Interrupted(errors.New(sentence(err)))
@@ -270,17 +283,21 @@ type goFlags struct {
 	NoLeaks    bool     `hidden:"" help:"The same as --leaks=ignore."`
 	LeakIgnore []string `placeholder:"FUNC" sep:"none" help:"Ignore leaked goroutines that were started in FUNC or have it on their stack; like example.com/pool.(*Pool).worker. Can be repeated."`
 
-	Tags     string   `group:"go" placeholder:"LIST" help:"Build tags."`
-	Mod      string   `group:"go" placeholder:"MODE" help:"Module mode."`
-	Modfile  string   `group:"go" placeholder:"FILE" help:"Use this in place of go.mod."`
-	Overlay  string   `group:"go" placeholder:"FILE" help:"Replace files in the build."`
-	Ldflags  []string `group:"go" name:"ldflags" sep:"none" placeholder:"ARGS" help:"For the linker."`
-	Gcflags  []string `group:"go" name:"gcflags" sep:"none" placeholder:"ARGS" help:"For the compiler."`
-	Asmflags []string `group:"go" name:"asmflags" sep:"none" placeholder:"ARGS" help:"For the assembler."`
-	PGO      string   `group:"go" name:"pgo" placeholder:"FILE" help:"Profile for the compiler."`
-	P        string   `group:"go" name:"p" placeholder:"N" help:"Build this much in parallel."`
-	Trimpath bool     `group:"go" help:"Build without file system paths."`
-	Vet      string   `group:"go" placeholder:"LIST" help:"Checks that go vet makes before tests are built; off for none."`
+	Tags       string   `group:"go" placeholder:"LIST" help:"Build tags."`
+	Mod        string   `group:"go" placeholder:"MODE" help:"Module mode."`
+	Modfile    string   `group:"go" placeholder:"FILE" help:"Use this in place of go.mod."`
+	Overlay    string   `group:"go" placeholder:"FILE" help:"Replace files in the build."`
+	Ldflags    []string `group:"go" name:"ldflags" sep:"none" placeholder:"ARGS" help:"For the linker."`
+	Gcflags    []string `group:"go" name:"gcflags" sep:"none" placeholder:"ARGS" help:"For the compiler."`
+	Asmflags   []string `group:"go" name:"asmflags" sep:"none" placeholder:"ARGS" help:"For the assembler."`
+	PGO        string   `group:"go" name:"pgo" placeholder:"FILE" help:"Profile for the compiler."`
+	P          string   `group:"go" name:"p" placeholder:"N" help:"Build this much in parallel."`
+	Trimpath   bool     `group:"go" help:"Build without file system paths."`
+	A          bool     `group:"go" name:"a" help:"Build packages again that are up to date."`
+	Buildvcs   string   `group:"go" placeholder:"WHETHER" help:"Note the state of version control in the binary: true, false or auto."`
+	Modcacherw bool     `group:"go" help:"Leave new directories of the module cache writable."`
+	Toolexec   string   `group:"go" placeholder:"CMD" help:"Start the tools of the build by a command."`
+	Vet        string   `group:"go" placeholder:"LIST" help:"Checks that go vet makes before tests are built; off for none."`
 }
 
 // leaks is what a recipe says of them.
@@ -312,8 +329,15 @@ func (f *goFlags) build() (words []string) {
 	add("asmflags", f.Asmflags...)
 	add("pgo", f.PGO)
 	add("p", f.P)
-	if f.Trimpath {
-		words = append(words, "-trimpath")
+	add("buildvcs", f.Buildvcs)
+	add("toolexec", f.Toolexec)
+	for _, flag := range []struct {
+		set  bool
+		word string
+	}{{f.Trimpath, "-trimpath"}, {f.A, "-a"}, {f.Modcacherw, "-modcacherw"}} {
+		if flag.set {
+			words = append(words, flag.word)
+		}
 	}
 	return words
 }

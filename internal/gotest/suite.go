@@ -43,6 +43,7 @@ type Options struct {
 	NoExplain bool    // leave out why a test fails
 	List      *string // list the names that match in place of exploring tests; nil to explore them
 	Cover     *Cover  // measure coverage; nil not to
+	Fuzz      *Fuzz   // explore each input of fuzz targets alone; nil to explore them as tests
 	Compile   bool    // only build the test binaries, and keep them
 	Output    string  // file or directory for the test binaries
 	Shuffle   *int64  // the seed of the order in which the tests of a package are explored; nil for that of go test
@@ -100,6 +101,8 @@ type suite struct {
 
 	ignored map[string]bool // names of --leak-ignore: whether a function has that name
 
+	fuzzed bool // some fuzz target matched
+
 	profile strings.Builder   // of coverage, of all packages
 	files   map[string]string // in which test binaries are kept, by import path
 
@@ -128,6 +131,9 @@ func (s *suite) run(ctx context.Context, packages []gotool.Package) error {
 		if s.options.Failfast && s.totals.Found > 0 {
 			return s.writeProfile()
 		}
+	}
+	if s.options.Fuzz != nil && !s.fuzzed && s.options.List == nil && !s.options.Compile {
+		s.launcher.Note("-fuzz has no effect: no fuzz target matches")
 	}
 	s.noteIgnored()
 	s.notePassed()
@@ -235,7 +241,12 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 	if s.options.Corpus == "" && kept.HasOld(p.Dir) {
 		s.launcher.Note(fmt.Sprintf("%s: kept findings are in %s, where tests that walk testdata read them: the next finding moves them to %s", p.ImportPath, kept.OldDir, kept.Dir))
 	}
+	var targets []string
 	for _, name := range names {
+		if s.fuzzes(name) {
+			targets = append(targets, name)
+			continue
+		}
 		run, ok := s.filter.Select(name)
 		if !ok {
 			continue
@@ -255,6 +266,17 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 				return err
 			}
 		}
+	}
+	for _, name := range targets {
+		if err := s.fuzz(ctx, unit{pkg: p, recipe: s.recipe(p, gotool.Only(name)), binary: binary, name: name}, plain, r); err != nil {
+			return err
+		}
+		if s.options.Failfast && r.Found > 0 {
+			return nil
+		}
+	}
+	if s.options.Fuzz != nil && len(targets) > 0 {
+		s.fuzzed = true
 	}
 	return nil
 }

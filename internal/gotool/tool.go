@@ -24,6 +24,7 @@ type Tool struct {
 	Root    string   // GOROOT of that release
 	Flags   []string // the words of GOFLAGS
 	ModCache,
+	Cache, // GOCACHE
 	OS, Arch string
 	// Env are variables set for builds, in addition to heddle's own environment.
 	Env []string
@@ -49,15 +50,15 @@ func Find(ctx context.Context, flag, dir string) (*Tool, error) {
 		return nil, err
 	}
 	t := &Tool{Path: found, Dir: dir}
-	out, err := t.output(ctx, "env", "-json", "GOVERSION", "GOROOT", "GOFLAGS", "GOMODCACHE", "GOOS", "GOARCH")
+	out, err := t.output(ctx, "env", "-json", "GOVERSION", "GOROOT", "GOFLAGS", "GOMODCACHE", "GOCACHE", "GOOS", "GOARCH")
 	if err != nil {
 		return nil, fmt.Errorf("the go command %s cannot be used here: %w", found, err)
 	}
-	var env struct{ GOVERSION, GOROOT, GOFLAGS, GOMODCACHE, GOOS, GOARCH string }
+	var env struct{ GOVERSION, GOROOT, GOFLAGS, GOMODCACHE, GOCACHE, GOOS, GOARCH string }
 	if err := json.Unmarshal(out, &env); err != nil {
 		return nil, fmt.Errorf("%s is not a go command: it does not answer go env -json", found)
 	}
-	t.Version, t.Root, t.ModCache, t.OS, t.Arch = env.GOVERSION, env.GOROOT, env.GOMODCACHE, env.GOOS, env.GOARCH
+	t.Version, t.Root, t.ModCache, t.Cache, t.OS, t.Arch = env.GOVERSION, env.GOROOT, env.GOMODCACHE, env.GOCACHE, env.GOOS, env.GOARCH
 	if t.Flags, err = SplitQuoted(env.GOFLAGS); err != nil {
 		return nil, fmt.Errorf("GOFLAGS: %w", err)
 	}

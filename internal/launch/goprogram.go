@@ -89,6 +89,16 @@ func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
 	return binary, err
 }
 
+// FuzzCache returns the directory in which Go's fuzzer keeps the inputs that it found for a target.
+func (b *Builder) FuzzCache(p gotool.Package, target string) string {
+	return b.tool.FuzzCache(p.ImportPath, target)
+}
+
+// Fuzz lets Go's own fuzzer look for inputs of a target of a recipe's package; see gotool.Tool.Fuzz.
+func (b *Builder) Fuzz(ctx context.Context, r *trace.Recipe, target, time, minimize string) error {
+	return b.tool.Fuzz(ctx, gotool.Fuzz{What: r.Packages, Target: target, Flags: r.Flags, Args: r.Args, Time: time, MinimizeTime: minimize})
+}
+
 // stamp returns the name of a file beside the overlay that exists once something was built with it,
 // so that Go's cache has the standard library; empty without an overlay.
 func (b *Builder) stamp() string {
