@@ -68,6 +68,11 @@ func (f *coverFlags) cover(dir string) (*gotest.Cover, error) {
 	if !slices.Contains([]string{"set", "count", "atomic"}, c.Mode) {
 		return nil, usage.Errorf("invalid -covermode %q: want set, count or atomic", c.Mode)
 	}
+	for p := range strings.SplitSeq(f.Coverpkg, ",") {
+		if slices.Contains(unmeasured, p) {
+			return nil, usage.Errorf("-coverpkg=%s: heddle adds files to Go's runtime, and the go command cannot measure a file that an overlay adds: name your own packages, like ./...", p)
+		}
+	}
 	if c.Profile == "" {
 		return c, nil
 	}
@@ -78,6 +83,9 @@ func (f *coverFlags) cover(dir string) (*gotest.Cover, error) {
 	}
 	return c, tracefile.Writable(c.Profile)
 }
+
+// unmeasured are patterns of -coverpkg that include packages to which heddle adds files.
+var unmeasured = []string{"all", "std", "...", "runtime", "runtime/...", "sync", "sync/...", "testing", "testing/...", "syscall"}
 
 // buildCover are the flags of the build that measure it.
 func (f *coverFlags) buildCover(c *gotest.Cover) []string {
