@@ -20,7 +20,7 @@ import (
 // The flags of go test are fields of testCommand and goFlags, or in one of the two tables below. A test compares them
 // with what the go command documents.
 
-// ignoredGoFlags are flags of go test without effect.
+// ignoredGoFlags are flags of go test that heddle test accepts and ignores.
 type ignoredGoFlags struct {
 	CPU       string `group:"go" name:"cpu" placeholder:"LIST" help:"Accepted for compatibility; ignored."`
 	Fullpath  bool   `group:"go" hidden:""`
@@ -145,7 +145,7 @@ var refusedGoFlags = func() map[string]string {
 	}
 }()
 
-// refusal returns why heddle test does not take a flag, and what to do; empty if it is no flag of go test.
+// refusal returns why heddle test does not take a flag, and what to do; empty if go test has no such flag, or heddle test takes it.
 func refusal(name string) string {
 	why := refusedGoFlags[strings.TrimPrefix(name, "test.")]
 	if why == "" {

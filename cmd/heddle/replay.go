@@ -56,8 +56,7 @@ With --changed, follows the schedule in a program that was built anew, as far as
 also makes executions near it, with another order of two dependent events or another place of a context switch, and
 keeps the trace of the first that fails.
 
-Several traces are replayed one after the other, as in heddle replay _heddle/*/*.hdl, and a line sums up what came of
-them. Executions that do not fail, which heddle explain writes beside traces, are left out. Ends with 1 if some failure
+Several traces are replayed one after the other, as in heddle replay _heddle/*/*.hdl, and a line sums up the results. Executions that do not fail, which heddle explain writes beside traces, are left out. Ends with 1 if some failure
 came again, and otherwise with 3 if some trace could not be replayed.
 
 Given a control record, PROGRAM.control, which heddle atomicity --backend=live writes, suspends the threads of the program

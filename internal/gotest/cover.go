@@ -81,7 +81,7 @@ func (s *suite) endCover(ctx context.Context, m *measured, plain gotool.Binary, 
 	}
 }
 
-// percent returns the share of statements that a line of go test names; nil if there are none.
+// percent returns the share of statements that a line of go test names; nil if it names none.
 func percent(line string) *float64 {
 	number, _, ok := strings.Cut(strings.TrimPrefix(line, "coverage: "), "%")
 	share, err := strconv.ParseFloat(number, 64)

@@ -24,8 +24,8 @@ func (t *Tool) FuzzCache(importPath, target string) string {
 	return filepath.Join(t.Cache, "fuzz", filepath.FromSlash(importPath), target)
 }
 
-// Fuzz runs Go's own fuzzer, which adds inputs to its cache, and one that fails to the package's testdata. A failing
-// input is no error.
+// Fuzz runs Go's own fuzzer, which adds inputs to its cache, and one that fails to the package's testdata. It returns
+// nil if an input fails.
 func (t *Tool) Fuzz(ctx context.Context, f Fuzz) error {
 	args := []string{"test", "-run=^$", "-fuzz=" + Only(f.Target), "-fuzztime=" + f.Time}
 	if f.MinimizeTime != "" {
