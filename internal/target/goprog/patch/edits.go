@@ -149,7 +149,7 @@ var edits = slices.Concat([]edit{
 	{"testing/fuzz.go", "fRunner", before, "f.signal <- true", "heddleEnd(f.level, true)"},
 	{"testing/example.go", "runExamples", before, "if !runExample(eg)", "for heddleAgain(eg.F) { runExample(eg); hdTestEnd() }"},
 	{"testing/example.go", "(*InternalExample).processRunResult", before, `if fail != "" || !finished`, `if fail != "" { hdTestFail(fail) }`},
-	{"testing/newcover.go", "coverReport", entry, "", "heddleCover()"},
+	{"testing/testing.go", "(*M).writeProfiles", before, "coverReport()", "heddleCover()"},
 	{"testing/testing.go", "(*common).Error", entry, "", "heddleError(args)"},
 	{"testing/testing.go", "(*common).Errorf", entry, "", "heddleErrorf(format, args)"},
 	{"testing/testing.go", "(*common).Fatal", entry, "", "heddleError(args)"},
