@@ -14,7 +14,7 @@
 # make lint     formatting, go vet, C warnings, go.mod, dead code, layers, wording
 # make site     the documentation as HTML pages, in ./site
 # make generate write generated files again
-# make whole    the test programs with all executions and replays that docs/ tell of
+# make whole    the test programs with all executions and replays that docs/ tell of, and with each release of Go
 # make e2e      the test programs without heddle, real programs (from Debian's sources), and the tutorials
 # make e2e-projects  the own tests of public projects (from Debian's sources); every finding has to be judged
 
@@ -167,7 +167,7 @@ generate: need-go need-cc
 	PATH="$(CURDIR)/bin:$$PATH" $(GO) generate ./...
 
 whole: need-go
-	HEDDLE_WHOLE=1 $(GO) test -count=1 -timeout 60m -run '^Test(Go(Programs|Sanitizer)|(Passing|Failing)Programs|StaticMergingFirst|Omit|LibrariesPass)$$' -v ./cmd/heddle
+	HEDDLE_WHOLE=1 $(GO) test -count=1 -timeout 120m -run '^Test(Go(Programs|Sanitizer)(Releases)?|(Passing|Failing)Programs|StaticMergingFirst|Omit|LibrariesPass)$$' -v ./cmd/heddle
 
 e2e: build need-cc
 	$(GO) test -tags e2e -count=1 -timeout 15m -v -run '^Test(ProgramsBuildAndRunAlone|RealPrograms|Tutorials|Frameworks)$$' ./cmd/heddle

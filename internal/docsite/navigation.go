@@ -78,6 +78,7 @@ var navigation = []Topic{
 		{"docs/scheduler.md", "The scheduler contract"},
 		{"docs/abi.md", "Controller and runtime"},
 		{"docs/system-calls.md", "System calls"},
+		{"docs/go-releases.md", "A new release of Go"},
 		{"CONTRIBUTING.md", "Contributing"},
 	}},
 }

@@ -125,6 +125,10 @@ func TestSupported(t *testing.T) {
 		}
 		if !ok {
 			wantError(t, err, "Go 1.24 to 1.27")
+			wantError(t, err, "choose one of these with --go, or with GOTOOLCHAIN")
+		}
+		if newer := version == "go1.28.0"; newer != (err != nil && strings.Contains(err.Error(), "install a newer heddle, or choose")) {
+			t.Errorf("%q: %v", version, err)
 		}
 	}
 	bare := good

@@ -32,8 +32,11 @@ func release(version string) int {
 // Supported returns in one sentence why heddle cannot run programs of this release; nil if it can.
 func (t *Tool) Supported() error {
 	if n := release(t.Version); n < OldestRelease || n > NewestRelease {
-		return fmt.Errorf("%s is %s, and heddle knows the runtimes of %s: choose one of these with --go, or with GOTOOLCHAIN",
-			t.Path, t.Version, Releases)
+		do := "choose one of these with --go, or with GOTOOLCHAIN"
+		if n > NewestRelease { // go.mod may allow no older one
+			do = "install a newer heddle, or " + do
+		}
+		return fmt.Errorf("%s is %s, and heddle knows the runtimes of %s: %s", t.Path, t.Version, Releases, do)
 	}
 	if t.OS != "linux" || t.Arch != "amd64" {
 		return fmt.Errorf("%s builds for %s/%s, and heddle runs programs for linux/amd64: unset GOOS and GOARCH", t.Path, t.OS, t.Arch)

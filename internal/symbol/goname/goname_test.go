@@ -9,6 +9,9 @@ func TestNames(t *testing.T) {
 		{"gopkg.in/yaml%2ev3.Unmarshal", "gopkg.in/yaml.v3", "Unmarshal", "yaml.v3.Unmarshal"},
 		{"example.com/p.Map[go.shape.string,go.shape.struct { example.com/q.X int }].func1.2", "example.com/p", "Map[...].func1.2", "p.Map[...].func1.2"},
 		{"main.(*T[go.shape.[]int]).Run", "main", "(*T[...]).Run", "main.(*T[...]).Run"},
+		// methods with type parameters of their own, since Go 1.27
+		{"example.com/v2%2egm.(*box[go.shape.string]).put[go.shape.struct { example.com/v2%2egm.k int }].func2", "example.com/v2.gm", "(*box[...]).put[...].func2", "v2.gm.(*box[...]).put[...].func2"},
+		{"main.plain.get[go.shape.*uint8]", "main", "plain.get[...]", "main.plain.get[...]"},
 		{"sync.(*Mutex).Lock", "sync", "(*Mutex).Lock", "sync.(*Mutex).Lock"},
 		{"a%zz%2.f", "a%zz%2", "f", "a%zz%2.f"},
 		{"_cgo_init", "", "_cgo_init", "_cgo_init"},

@@ -58,7 +58,7 @@ var kernel = map[string]bool{"Example": true, "TestHTTP": true, "TestDeadline": 
 // An execution of a test that leans on what is hard to repeat is clean, and the same in
 // every process. Where the system has a part in it, it is clean, and a note names what differs.
 func TestHardSameInEveryProcess(t *testing.T) {
-	for _, pkg := range []string{"hard", "testmain"} {
+	for _, pkg := range []string{"hard", "testmain", "fips"} {
 		path := hardBinary(t, pkg)
 		list := exec.Command(path, "-test.list=.")
 		out, err := list.Output()

@@ -8,9 +8,18 @@ import (
 	"testing"
 )
 
-// GoReleases are the newest releases that tests know of each Go 1.n that heddle supports
+// KnownGoReleases are the newest releases that tests know of each Go 1.n that heddle supports
 // (gotool.OldestRelease to NewestRelease). The go command fetches those that are not installed.
-var GoReleases = []string{"go1.24.12", "go1.25.6", "go1.26.8", "go1.27.4"}
+var KnownGoReleases = []string{"go1.24.12", "go1.25.6", "go1.26.8", "go1.27.4"}
+
+// GoReleases are the releases that tests try: KnownGoReleases, or the one that HEDDLE_GO_RELEASE names. That may be one
+// which heddle does not support yet (CONTRIBUTING.md), or local for the go command in PATH, whatever it is.
+var GoReleases = func() []string {
+	if r := os.Getenv("HEDDLE_GO_RELEASE"); r != "" {
+		return []string{r}
+	}
+	return KnownGoReleases
+}()
 
 // OtherGoReleases are GoReleases without the one that runs the tests.
 func OtherGoReleases() (releases []string) {
@@ -26,7 +35,7 @@ func OtherGoReleases() (releases []string) {
 // neither has the release nor can fetch it, or fails as Tool does.
 func GoRelease(t testing.TB, release string) string {
 	t.Helper()
-	if release == runtime.Version() {
+	if release == runtime.Version() || release == "local" {
 		return "local"
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "version")

@@ -8,3 +8,7 @@ import _ "unsafe" // for go:linkname
 //
 //go:linkname heddleFill runtime.hdFill
 func heddleFill(b []byte) bool
+
+// HeddleFill is heddleFill for the generator of FIPS mode, which has a state from execution to execution, and takes its
+// entropy from the time that the processor needs.
+func HeddleFill(b []byte) bool { return heddleFill(b) }

@@ -106,6 +106,7 @@ var edits = slices.Concat([]edit{
 	{"runtime/rand.go", "randinit", entry, "", "hdStartupRand()"},
 	{"runtime/rand.go", "rand", entry, "", "if x, ok := hdDraw(); ok { return x }"},
 	{"crypto/internal/sysrand/rand.go", "Read", entry, "", "if heddleFill(b) { return }"},
+	{"crypto/internal/fips140/drbg/rand.go", "Read", before, "if !fips140.Enabled", "if sysrand.HeddleFill(b) { return }"},
 	// A ticker that fires late skips the ticks it has missed, measured by the current virtual time.
 	{"runtime/time.go", "(*timer).unlockAndRun", entry, "", "if hd.active { now = max(now, hd.vnow) }"},
 	{"runtime/time.go", "", someCalls, "cheaprand", "hdCheapRand"},

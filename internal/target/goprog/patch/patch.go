@@ -132,9 +132,13 @@ type patchedFile struct {
 }
 
 func patched(goroot string, opts Options) ([]patchedFile, error) {
+	return patchedWith(goroot, opts, opts.edits())
+}
+
+func patchedWith(goroot string, opts Options, all []edit) ([]patchedFile, error) {
 	var names []string
 	byFile := map[string][]edit{}
-	for _, e := range opts.edits() {
+	for _, e := range all {
 		if byFile[e.file] == nil {
 			names = append(names, e.file)
 		}

@@ -1,7 +1,9 @@
 package patch
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -23,15 +25,19 @@ import (
 // eachRelease runs f for the sources of each release.
 func eachRelease(t *testing.T, f func(t *testing.T, goroot string)) {
 	for _, release := range need.GoReleases {
-		t.Run(release, func(t *testing.T) {
-			t.Setenv("GOTOOLCHAIN", need.GoRelease(t, release))
-			tool, err := gotool.Find(t.Context(), "", t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			f(t, tool.Root)
-		})
+		t.Run(release, func(t *testing.T) { f(t, goroot(t, release)) })
 	}
+}
+
+// goroot returns the directory of a release.
+func goroot(t *testing.T, release string) string {
+	t.Helper()
+	t.Setenv("GOTOOLCHAIN", need.GoRelease(t, release))
+	tool, err := gotool.Find(t.Context(), "", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tool.Root
 }
 
 var builds = map[string]Options{"plain": {}, "sanitizer": {Sanitizer: true}}
@@ -40,15 +46,9 @@ var builds = map[string]Options{"plain": {}, "sanitizer": {Sanitizer: true}}
 // release is named.
 func TestCheck(t *testing.T) {
 	eachRelease(t, func(t *testing.T, goroot string) {
-		for _, e := range (Options{Sanitizer: true}).edits() { // those of the other build, too
-			file, src, err := source(goroot, e.file)
-			if err == nil {
-				e.file = file
-				_, err = apply(file, src, []edit{e})
-			}
-			if err != nil {
-				t.Errorf("%q: %v", e.code, err)
-			}
+		_, said := placed(goroot, (Options{Sanitizer: true}).edits()) // those of the other build, too
+		for _, s := range said {
+			t.Error(s)
 		}
 		for name, opts := range builds {
 			if err := Check(goroot, opts); err != nil {
@@ -56,6 +56,25 @@ func TestCheck(t *testing.T) {
 			}
 		}
 	})
+}
+
+// placed returns the edits that find their place, and a line for each of the others.
+func placed(goroot string, edits []edit) (fit []edit, said []string) {
+	for _, e := range edits {
+		file, src, err := source(goroot, e.file)
+		if err != nil {
+			said = append(said, fmt.Sprintf("%s is missing, and with it %s, for %q", file, cmp.Or(e.fn, e.anchor), e.code))
+			continue
+		}
+		there := e
+		there.file = file
+		if _, err = apply(file, withImport(file, src), []edit{there}); err != nil {
+			said = append(said, fmt.Sprintf("%v, for %q", err, e.code))
+			continue
+		}
+		fit = append(fit, e)
+	}
+	return fit, said
 }
 
 // A source that lacks the anchor of one edit gives an error that names the file, the
@@ -202,22 +221,40 @@ func TestUnsupported(t *testing.T) {
 // heddle has just those functions of sync/atomic that the race detector's assembly has, and
 // those that the runtime has in Go in terms of others.
 func TestAtomics(t *testing.T) {
+	eachRelease(t, func(t *testing.T, goroot string) {
+		for _, said := range otherAtomics(t, goroot) {
+			t.Error(said)
+		}
+	})
+}
+
+// otherAtomics returns a line for each function of sync/atomic that only heddle or only the release has.
+func otherAtomics(t *testing.T, goroot string) (said []string) {
+	t.Helper()
 	b, err := fs.ReadFile(hooks, "runtime/heddle_atomic.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ours := names(regexp.MustCompile(`(?m)^//go:linkname hd_\w+ sync/atomic\.(\w+)$`), b)
-	eachRelease(t, func(t *testing.T, goroot string) {
-		for _, arch := range []string{"amd64", "arm64"} {
-			src, err := os.ReadFile(filepath.Join(goroot, "src/runtime/race_"+arch+".s"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if theirs := names(regexp.MustCompile(`(?m)^TEXT\s+sync∕atomic·(\w+)`), src); !slices.Equal(ours, theirs) {
-				t.Errorf("%s: heddle's are\n%v, the race detector's\n%v", arch, ours, theirs)
+	for _, arch := range []string{"amd64", "arm64"} {
+		file := "runtime/race_" + arch + ".s"
+		src, err := os.ReadFile(filepath.Join(goroot, "src", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs := names(regexp.MustCompile(`(?m)^TEXT\s+sync∕atomic·(\w+)`), src)
+		for _, name := range ours {
+			if !slices.Contains(theirs, name) {
+				said = append(said, fmt.Sprintf("%s has no sync/atomic.%s, for runtime/go/runtime/heddle_atomic.go", file, name))
 			}
 		}
-	})
+		for _, name := range theirs {
+			if !slices.Contains(ours, name) {
+				said = append(said, fmt.Sprintf("%s has sync/atomic.%s, and runtime/go/runtime/heddle_atomic.go does not", file, name))
+			}
+		}
+	}
+	return said
 }
 
 func names(expr *regexp.Regexp, src []byte) []string {

@@ -27,14 +27,7 @@ import (
 func TestHooksFit(t *testing.T) {
 	eachRelease(t, func(t *testing.T, goroot string) {
 		for name, opts := range builds {
-			files, err := patched(goroot, opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if opts.Sanitizer { // the other packages are the same in both builds
-				files = slices.DeleteFunc(files, func(f patchedFile) bool { return path.Dir(f.name) != "runtime" })
-			}
-			for _, said := range misfits(t, goroot, files) {
+			for _, said := range misfits(t, goroot, fitting(t, goroot, opts)) {
 				t.Errorf("%s build: %s", name, said)
 			}
 		}
@@ -48,15 +41,27 @@ func TestHooksFitNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := strings.TrimSpace(string(goroot))
-	files, err := patched(root, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := fitting(t, root, Options{})
 	files = append(files, patchedFile{"runtime/heddle_other.go", []byte("package runtime\n\nfunc hdOther(gp *g) { hdNone(gp.hdNothing) }\n")})
 	got := misfits(t, root, files)
 	if len(got) != 2 || !strings.Contains(got[0], "runtime/heddle_other.go:3:") || !strings.Contains(got[0], "hdNone") || !strings.Contains(got[1], "hdNothing") {
 		t.Errorf("%q", got)
 	}
+}
+
+// fitting returns the files of a build's overlay without the edits that do not find their place, so that what else does not
+// fit is named at the same time.
+func fitting(t *testing.T, goroot string, opts Options) []patchedFile {
+	t.Helper()
+	fit, _ := placed(goroot, opts.edits())
+	files, err := patchedWith(goroot, opts, fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opts.Sanitizer { // the other packages are the same in both builds
+		files = slices.DeleteFunc(files, func(f patchedFile) bool { return path.Dir(f.name) != "runtime" })
+	}
+	return files
 }
 
 // misfits type-checks the packages that have files of the overlay, and returns the errors.
@@ -168,42 +173,52 @@ var covered = map[string]string{
 // a new one has no anchor that could be missing.
 func TestNothingNew(t *testing.T) {
 	eachRelease(t, func(t *testing.T, goroot string) {
-		edited := map[string]bool{}
-		for _, e := range edits {
-			name, _, _ := source(goroot, e.file)
-			edited[path.Dir(name)+" "+e.fn] = true
-		}
-		exported := regexp.MustCompile(`^\(\*?[A-Z]\w*\)\.[A-Z]|^[A-Z]`)
-		eachFunction(t, filepath.Join(goroot, "src/sync"), func(name string, fn *ast.FuncDecl, _ []byte) {
-			if !exported.MatchString(name) || fn.Recv == nil || edited["sync "+name] || covered[name] != "" {
-				return
-			}
-			t.Errorf("sync.%s has no scheduling point", name)
-		})
-		writers := 0
-		eachFunction(t, filepath.Join(goroot, "src/internal/runtime/maps"), func(name string, fn *ast.FuncDecl, body []byte) {
-			if !bytes.Contains(body, []byte("m.writing ^= 1")) {
-				return
-			}
-			if writers++; !edited["internal/runtime/maps "+name] {
-				t.Errorf("%s writes a map and cannot be interrupted there", name)
-			}
-		})
-		if writers == 0 {
-			t.Error("no function writes a map")
+		for _, said := range unedited(t, goroot) {
+			t.Error(said)
 		}
 	})
 }
 
-// eachFunction calls f with each function of a package for linux/amd64, named like that of an edit.
-func eachFunction(t *testing.T, dir string, f func(name string, fn *ast.FuncDecl, body []byte)) {
+// unedited returns a line for each operation that has no edit.
+func unedited(t *testing.T, goroot string) (said []string) {
+	t.Helper()
+	edited := map[string]bool{}
+	for _, e := range edits {
+		name, _, _ := source(goroot, e.file)
+		edited[path.Dir(name)+" "+e.fn] = true
+	}
+	all := func(string) bool { return true } // a release has some maps only in experiments
+	exported := regexp.MustCompile(`^\(\*?[A-Z]\w*\)\.[A-Z]|^[A-Z]`)
+	eachFunction(t, filepath.Join(goroot, "src/sync"), all, func(name string, fn *ast.FuncDecl, _ []byte) {
+		if !exported.MatchString(name) || fn.Recv == nil || edited["sync "+name] || covered[name] != "" {
+			return
+		}
+		said = append(said, fmt.Sprintf("sync.%s has no scheduling point", name))
+	})
+	writers := 0
+	eachFunction(t, filepath.Join(goroot, "src/internal/runtime/maps"), all, func(name string, fn *ast.FuncDecl, body []byte) {
+		if !bytes.Contains(body, []byte("m.writing ^= 1")) {
+			return
+		}
+		if writers++; !edited["internal/runtime/maps "+name] {
+			said = append(said, fmt.Sprintf("internal/runtime/maps.%s writes a map and cannot be interrupted there", name))
+		}
+	})
+	if writers == 0 {
+		said = append(said, "no function of internal/runtime/maps writes a map")
+	}
+	return said
+}
+
+// eachFunction calls f with each function in the files that keep selects, named like that of an edit.
+func eachFunction(t *testing.T, dir string, keep func(file string) bool, f func(name string, fn *ast.FuncDecl, body []byte)) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range entries {
-		if !strings.HasSuffix(d.Name(), ".go") || strings.HasSuffix(d.Name(), "_test.go") {
+		if !strings.HasSuffix(d.Name(), ".go") || strings.HasSuffix(d.Name(), "_test.go") || !keep(d.Name()) {
 			continue
 		}
 		src, err := os.ReadFile(filepath.Join(dir, d.Name()))
