@@ -93,7 +93,7 @@ func decodePlan(data []byte) (p Plan, err error) {
 		return p, fmt.Errorf("%d is not a way of following a script", m.Mode)
 	case int64(m.Policy) >= int64(len(policies)):
 		return p, fmt.Errorf("%d is not a policy", m.Policy)
-	case m.Delays > uint32(AnyDelays):
+	case m.Delays > uint32(BriefDelays):
 		return p, fmt.Errorf("%d is not a bound on delays", m.Delays)
 	case !(m.Stay >= 0 && m.Stay <= 1):
 		return p, fmt.Errorf("%v is not a probability", m.Stay)

@@ -52,10 +52,15 @@ const (
 	ShortDelays Delays = iota // Slack in all
 	NoDelays                  // none: time passes only if it overtakes no thread
 	AnyDelays                 // no bound
+	BriefDelays               // Brief in all
 )
 
 // Slack is what ShortDelays allows in one execution.
 const Slack = abi.SlackNs * time.Nanosecond
+
+// Brief is what BriefDelays allows in one execution. A goroutine that is ready to run waits for so long on most machines
+// from time to time: another one has the processor, or the garbage collector does.
+const Brief = time.Millisecond
 
 // Comparable is a bit of Plan.Seed, for Go programs: the random numbers that Go's library draws for its own uses (hash
 // seeds of maps, whether a sync.Pool drops a value) do not depend on the seed, so that executions under

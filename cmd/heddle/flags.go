@@ -168,7 +168,7 @@ type seedFlag struct {
 }
 
 type earlyFlag struct {
-	EarlyTimeouts bool `help:"Let any time-out, sleep or timer end while other threads could run; otherwise they are delayed by 100 ms in all at most." xor:"early"`
+	EarlyTimeouts bool `help:"Let any time-out, sleep or timer end while other threads could run; otherwise they are delayed by 100 ms in all at most, and heddle test only counts failures that need more than 1 ms." xor:"early"`
 }
 
 type spuriousFlag struct {

@@ -93,6 +93,7 @@ func (c *testCommand) options() (engine.Options, error) {
 	if err != nil {
 		return opts, err
 	}
+	opts.EarlyAside = true
 	opts.Runs, opts.Time, opts.WatchMore = c.Count, c.Timeout, !c.racesAllowed()
 	opts.Races, err = c.races()
 	if c.racesAllowed() {

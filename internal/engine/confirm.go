@@ -34,6 +34,12 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 			missed, err = d.Error(), nil
 		}
 	}
+	if err == nil && missed == "" {
+		var aside bool
+		if aside, err = s.onlyEarly(ctx, f, &o); aside {
+			return false, err
+		}
+	}
 	if err == nil {
 		var is bool
 		if is, err = s.inNewProcess(ctx, f, &o, missed); !is && err == nil {

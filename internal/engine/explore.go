@@ -301,7 +301,7 @@ func (s *search) complete(p *schedule.Plan) {
 	if s.memoryBudget > 0 && len(p.Points) > 0 {
 		p.MaxSteps = s.memoryBudget
 	}
-	p.Delays, p.Spurious = s.opts.delays(), s.opts.Spurious
+	p.Delays, p.Spurious = s.delays(), s.opts.Spurious
 	p.Output = s.outputs != nil
 }
 

@@ -55,6 +55,7 @@ type search struct {
 	cut          bool          // the output of some execution was truncated
 	leaks        leaks
 	aside        aside
+	brief        bool // no timer fires earlier than by schedule.Brief any longer (early.go)
 	isolates     bool // the target is a target.Isolator
 	compared     bool // the first plan was run in a new process, too, or need not be
 	anew         bool // the search has begun again with new processes (twice.go)

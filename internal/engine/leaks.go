@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -53,7 +54,9 @@ type standing struct {
 type leaks struct {
 	lingering  int // executions that left running goroutines behind
 	executions map[standing]int
-	aside      []*failure // each was among the first to show some standing
+	prompt     map[standing]bool // an execution of aside showed it in which no timer could fire early
+	// aside has the first executions that showed some standing, and the first in which no timer could fire early.
+	aside []*failure
 }
 
 // setAside records the goroutines left by an execution that ended with trace.Leak, and turns its
@@ -71,12 +74,14 @@ func (l *leaks) setAside(p schedule.Plan, o *schedule.Outcome, number int) {
 		l.lingering++
 	}
 	if l.executions == nil {
-		l.executions = map[standing]int{}
+		l.executions, l.prompt = map[standing]int{}, map[standing]bool{}
 	}
+	prompt := !overtakes(&p)
 	for s := range met {
 		l.executions[s]++
 		n := l.executions[s]
-		fresh = fresh || n == 1 || n <= maxAlike && len(l.aside) < maxAside/2
+		fresh = fresh || n == 1 || n <= maxAlike && len(l.aside) < maxAside/2 || prompt && !l.prompt[s]
+		l.prompt[s] = l.prompt[s] || prompt
 	}
 	if fresh && len(l.aside) < maxAside {
 		p.Haste = false
@@ -112,6 +117,17 @@ func (s *search) reportLeaks(ctx context.Context) error {
 	defer cancel()
 	var gone []*failure
 	tooLong := func() { s.note("not all goroutines that were left are listed: confirming them takes too long") }
+	if s.opts.SetsEarlyAside() {
+		slices.SortStableFunc(s.leaks.aside, func(a, b *failure) int {
+			switch x, y := overtakes(&a.plan), overtakes(&b.plan); {
+			case x == y:
+				return 0
+			case x:
+				return 1
+			}
+			return -1
+		})
+	}
 	for _, f := range s.leaks.aside {
 		known := func(w trace.Waiter) bool { return made[standing{w.Op, w.Site}] }
 		if !slices.ContainsFunc(f.outcome.Ending.Waiters, func(w trace.Waiter) bool { return !known(w) }) {
@@ -132,6 +148,11 @@ func (s *search) reportLeaks(ctx context.Context) error {
 		if again == nil {
 			gone = append(gone, f)
 			continue
+		}
+		if early, err := s.leaksEarly(bounded, again, &o); early || overdue(bounded, err) {
+			continue
+		} else if err != nil {
+			return err
 		}
 		fails := false
 		statements := created(o.Trace)
@@ -216,6 +237,24 @@ func (s *search) noteGone(gone []*failure, made map[standing]bool) {
 				s.leaks.executions[at], s.report.Executions, w.Op, s.where(w.Site))
 		}
 	}
+}
+
+// leaksEarly reports whether a goroutine is left only where a timer fires early.
+func (s *search) leaksEarly(ctx context.Context, f *failure, o *schedule.Outcome) (bool, error) {
+	if !s.hurried(f, o) {
+		return false, nil
+	}
+	defer s.isolated(f)()
+	slower := *f
+	o.Trace.Header.Strategy, o.Trace.Header.ExpectStatus = strategy.Describe(f.plan), s.expect
+	now, err := s.briefly(ctx, &slower, o)
+	if err != nil || now != nil {
+		return false, err
+	}
+	if s.opts.LeakFails != nil {
+		s.setEarlyAside(o)
+	}
+	return true, nil
 }
 
 // created returns the go statements that started goroutines, as far as the trace has them.

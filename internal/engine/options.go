@@ -74,6 +74,9 @@ type Options struct {
 	// bound.
 	NoEarlyTimeouts bool
 	EarlyTimeouts   bool
+	// EarlyAside sets failures aside that need a timer to fire early (early.go): they are not findings, and listed in Report.Early.
+	// EarlyTimeouts and NoEarlyTimeouts overrule it.
+	EarlyAside bool
 
 	// Races says what a data race is to the search. A race is seen only in a watched execution.
 	Races Races

@@ -99,7 +99,9 @@ type Report struct {
 	// ended by such a finding, or with Options.All by one found before: what they would have
 	// shown later is unknown.
 	Ignored []Ignored `json:"ignored,omitempty"`
-	Masked  int       `json:"masked,omitempty"`
+	// Early are the failures of Options.EarlyAside.
+	Early  []Early `json:"early,omitempty"`
+	Masked int     `json:"masked,omitempty"`
 
 	// Findings are all findings of a search with Options.All, in the order in which they were
 	// found; Finding and Simplified are then the first.

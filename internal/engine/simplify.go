@@ -61,7 +61,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	prompt, promptly := early, 0
 	if strategy.DelaysOf(early) != schedule.NoDelays && left == 0 && recorded.Ending.Kind != trace.Hang {
-		prompt, promptly, err = undelayed(bounded, exec, like(early, replayPlan(early)), early, same)
+		prompt, promptly, err = undelayed(bounded, exec, like(early, replayPlan(early)), schedule.NoDelays, early, same)
 		if err != nil && !outOfTime(bounded) {
 			return nil, err
 		}
@@ -224,13 +224,13 @@ func sooner(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 // undelayRuns is the number of executions undelayed makes.
 const undelayRuns = 64
 
-// undelayed searches for the failure in executions without overtaking: first the recorded schedule
-// with waits and sleeps of full length, then random ones. It returns the recorded execution if it
+// undelayed searches for the failure in executions with no overtaking but what delays allows: first the recorded schedule
+// with waits and sleeps of such a length, then random ones. It returns the recorded execution if it
 // finds none.
-func undelayed(ctx context.Context, exec schedule.Executor, like schedule.Plan, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
-	like.Mode, like.Delays, like.Timeouts, like.Accesses = schedule.Tolerant, schedule.NoDelays, false, false
+func undelayed(ctx context.Context, exec schedule.Executor, like schedule.Plan, delays schedule.Delays, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
+	like.Mode, like.Delays, like.Timeouts, like.Accesses = schedule.Tolerant, delays, delays != schedule.NoDelays, false
 	for i := range like.Script {
-		like.Script[i].Timeout = false
+		like.Script[i].Timeout = like.Script[i].Timeout && like.Timeouts
 	}
 	plan := like
 	for i := range undelayRuns {
@@ -239,7 +239,7 @@ func undelayed(ctx context.Context, exec schedule.Executor, like schedule.Plan, 
 			return recorded, executed, err
 		}
 		executed++
-		if o.Trace != nil && same(o.Ending) && o.Trace.Overtakings() == 0 && len(schedule.ScriptOf(o.Trace)) > 0 {
+		if o.Trace != nil && same(o.Ending) && (like.Timeouts || o.Trace.Overtakings() == 0) && len(schedule.ScriptOf(o.Trace)) > 0 {
 			if plan.Mode == schedule.Tolerant {
 				o.Trace.Header = recorded.Header.Executed(o.Trace.Header)
 				return o.Trace, executed, nil

@@ -93,6 +93,10 @@ func (s *suite) retry(ctx context.Context, t target.Target, k kept.Findings, nam
 			note(out, "not tried: %s: a time-out, sleep or timer ends early in it, which --no-early-timeouts rules out", s.short(name))
 			continue
 		}
+		if s.options.Explore.SetsEarlyAside() && engine.NeedsEarly(tr) {
+			note(out, "not tried: %s: timers fire early in it, and it may need that; --early-timeouts tries it", s.short(name))
+			continue
+		}
 		if s.concerns(tr, u.recipe) {
 			// This run's oracles judge, and no command from a file runs.
 			now, h := s.options.Outputs, &tr.Header

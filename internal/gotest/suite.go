@@ -368,6 +368,7 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 		s.totals.Findings = append(s.totals.Findings, each...)
 	}
 	s.countLeaks(out, r)
+	s.totals.Early = append(s.totals.Early, out.Early...)
 	if perr := s.events.Test(out); perr != nil {
 		return perr
 	}
@@ -503,6 +504,7 @@ func take(out *result.Test, r *engine.Report) {
 	if out.Sequential = r.Sequential; !r.Sequential {
 		out.Notes = append(out.Notes, found.Notes...) // otherwise the search is the only result
 	}
+	out.Early = r.Early
 	out.Aside, out.Finding, out.Simplified = found.Aside, found.Finding, found.Simplified
 	for _, l := range r.Leaks {
 		out.Leaks = append(out.Leaks, result.Leak{Created: l.Created, Statement: l.Statement, Op: l.Op, Where: l.Where, Running: l.Running, Executions: l.Executions})

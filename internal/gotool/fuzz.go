@@ -43,7 +43,7 @@ func (t *Tool) Fuzz(ctx context.Context, f Fuzz) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil && !strings.Contains(output.String(), "Failing input written to"):
-		return fmt.Errorf("go test -fuzz failed (%w): %s", err, tail(output.String()))
+		return fmt.Errorf("go test -fuzz failed (%w)%s", err, said(output.String()))
 	}
 	return nil
 }

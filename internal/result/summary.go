@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/wording"
 )
 
@@ -20,12 +21,13 @@ func (r *Package) Worsen(outcome string) {
 
 // Totals are the totals over all packages of heddle test.
 type Totals struct {
-	Found      int     // bugs
-	Failed     int     // packages and tests that heddle could not run
-	Unfinished int     // tests without an execution that ended
-	Ignored    int     // tests of which every execution ended in an ignored finding
-	Leaks      int     // go statements whose goroutines leaked
-	Findings   []*Test // one for each finding
+	Found      int            // bugs
+	Failed     int            // packages and tests that heddle could not run
+	Unfinished int            // tests without an execution that ended
+	Ignored    int            // tests of which every execution ended in an ignored finding
+	Leaks      int            // go statements whose goroutines leaked
+	Findings   []*Test        // one for each finding
+	Early      []engine.Early // failures that need a timer to fire early: not among the findings
 }
 
 // Totals lists the findings in all packages, the worst first, and what remains unknown.
@@ -51,5 +53,21 @@ func (p *Printer) Totals(t *Totals) error {
 	if t.Leaks > 0 && p.LeaksNoted {
 		fmt.Fprintf(w, "goroutines were left behind, started at %s: --leaks=fail makes that a failure, --leaks=ignore hides them\n", wording.Count(t.Leaks, "place"))
 	}
+	if len(t.Early) > 0 {
+		fmt.Fprintln(w, earlyLine(t.Early))
+	}
 	return nil
+}
+
+// earlyLine counts the failures that need a timer to fire early.
+func earlyLine(all []engine.Early) string {
+	most := 0.0
+	for _, e := range all {
+		most = max(most, e.Ahead)
+	}
+	needs := "needs"
+	if len(all) > 1 {
+		needs = "need"
+	}
+	return fmt.Sprintf("%s %s a timer to fire up to %.3g ms early, before work that does not wait for it: --early-timeouts shows them", wording.Count(len(all), "finding"), needs, most*1000)
 }

@@ -15,6 +15,8 @@ type Test struct {
 	Stuck []string `json:"stuck,omitempty"`
 	Notes []string `json:"notes,omitempty"`
 	Leaks []Leak   `json:"leaks,omitempty"`
+	// Early are failures that need a timer to fire early.
+	Early []engine.Early `json:"early,omitempty"`
 	Aside
 	Finding    *Finding    `json:"finding,omitempty"`
 	Known      bool        `json:"known,omitempty"`

@@ -20,8 +20,11 @@ func Describe(p schedule.Plan) string {
 	if n := p.Turns; n.Visits > 0 {
 		s += fmt.Sprintf(" turns=%d from=%d after=%d", n.Visits, n.From, n.After)
 	}
-	if p.Delays == schedule.AnyDelays {
+	switch p.Delays {
+	case schedule.AnyDelays:
 		s += " " + anyDelays
+	case schedule.BriefDelays:
+		s += " " + briefDelays
 	}
 	if p.Seed&schedule.Comparable != 0 {
 		s += " " + fixedHashes
@@ -31,6 +34,7 @@ func Describe(p schedule.Plan) string {
 
 const (
 	anyDelays   = "early-timeouts"
+	briefDelays = "early-timeouts=1ms"
 	fixedHashes = "fixed-hashes" // schedule.Comparable
 )
 
@@ -42,6 +46,8 @@ func DelaysOf(t *trace.Trace) schedule.Delays {
 		return schedule.NoDelays
 	case slices.Contains(strings.Fields(t.Header.Strategy), anyDelays):
 		return schedule.AnyDelays
+	case slices.Contains(strings.Fields(t.Header.Strategy), briefDelays):
+		return schedule.BriefDelays
 	}
 	return schedule.ShortDelays
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // TestPlans checks for every strategy that its plans depend only on the arguments and that a
@@ -105,6 +106,8 @@ func TestDescribe(t *testing.T) {
 		{schedule.Plan{Policy: schedule.PCT, Depth: 3, Length: 120, Seed: 1}, "pct depth=3 length=120 seed=1"},
 		{schedule.Plan{Policy: schedule.POS, Seed: 9}, "pos seed=9"},
 		{schedule.Plan{Seed: 3 | schedule.Comparable}, "fair fixed-hashes seed=3"},
+		{schedule.Plan{Policy: schedule.Random, Seed: 17, Delays: schedule.AnyDelays}, "random early-timeouts seed=17"},
+		{schedule.Plan{Policy: schedule.Random, Seed: 17, Delays: schedule.BriefDelays}, "random early-timeouts=1ms seed=17"},
 		{schedule.Plan{Policy: schedule.POS, Seed: 9, Holds: make([]schedule.Hold, 2)}, "pos holds=2 seed=9"},
 	} {
 		if got := Describe(test.plan); got != test.want {
@@ -112,6 +115,11 @@ func TestDescribe(t *testing.T) {
 		}
 		if seed, ok := SeedOf("simplified from " + test.want); !ok || seed != test.plan.Seed {
 			t.Errorf("SeedOf(%q) = %d, %v", test.want, seed, ok)
+		}
+		early := &trace.Trace{Events: []trace.Event{{Flags: trace.FlagTimeout}}}
+		early.Header.Strategy = "simplified from " + test.want
+		if d := DelaysOf(early); d != test.plan.Delays {
+			t.Errorf("DelaysOf(%q) = %d, want %d", test.want, d, test.plan.Delays)
 		}
 	}
 }

@@ -39,6 +39,8 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	switch p.Delays {
 	case schedule.ShortDelays:
 		h.Slack = uint64(schedule.Slack)
+	case schedule.BriefDelays:
+		h.Slack = uint64(schedule.Brief)
 	case schedule.AnyDelays:
 		h.Slack = math.MaxUint64
 	}

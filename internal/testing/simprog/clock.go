@@ -23,6 +23,8 @@ func slackOf(d schedule.Delays) int64 {
 	switch d {
 	case schedule.ShortDelays:
 		return abi.SlackNs
+	case schedule.BriefDelays:
+		return int64(schedule.Brief)
 	case schedule.AnyDelays:
 		return forever
 	}
