@@ -80,6 +80,7 @@ func drawTrace(t *rapid.T) *Trace {
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "locals") {
 		tr.Types = append(tr.Types, Type{object.Draw(t, "object"), rapid.Uint64().Draw(t, "size"), rapid.Uint64().Draw(t, "unit"), rapid.String().Draw(t, "type"), site.Draw(t, "descriptor"), site.Draw(t, "site"), rapid.Bool().Draw(t, "channel")})
+		tr.Mappings = append(tr.Mappings, Mapping{object.Draw(t, "object"), rapid.Uint64().Draw(t, "size"), rapid.Uint64().Draw(t, "offset"), rapid.String().Draw(t, "file"), rapid.Int().Draw(t, "event")})
 		tr.Locals = append(tr.Locals, Local{object.Draw(t, "object"), site.Draw(t, "site"), site.Draw(t, "below"), site.Draw(t, "function"), rapid.Int64().Draw(t, "cfa"), rapid.Int64().Draw(t, "sp"), rapid.Int64().Draw(t, "fp"), rapid.Int().Draw(t, "event")})
 	}
 	for range rapid.IntRange(0, 40).Draw(t, "events") {

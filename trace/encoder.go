@@ -30,6 +30,7 @@ type Encoder struct {
 	counts tracepb.End
 	locals []*tracepb.Local
 	types  []*tracepb.Type
+	maps   []*tracepb.Mapping
 	why    *tracepb.Explanation
 	block  blockEncoder
 }
@@ -206,6 +207,17 @@ func (e *Encoder) WriteTypes(types []Type) error {
 	return nil
 }
 
+// WriteMappings adds to the table of mapped files. It is written by Close.
+func (e *Encoder) WriteMappings(mappings []Mapping) error {
+	if err := e.ready(); err != nil {
+		return err
+	}
+	for i := range mappings {
+		e.maps = append(e.maps, mappingRecord(&mappings[i]))
+	}
+	return nil
+}
+
 // WriteEvent writes the next event. It keeps nothing of ev.
 func (e *Encoder) WriteEvent(ev *Event) error {
 	if err := e.ready(); err != nil {
@@ -284,7 +296,7 @@ func (e *Encoder) Close(ending Ending) error {
 		}
 	}
 	end := EndingToProto(&ending)
-	end.Locals, end.Types, end.Explanation = e.locals, e.types, e.why
+	end.Locals, end.Types, end.Mappings, end.Explanation = e.locals, e.types, e.maps, e.why
 	if err := e.record(&tracepb.Record{Kind: &tracepb.Record_Ending{Ending: end}}); err != nil {
 		return err
 	}
@@ -355,8 +367,11 @@ func (e *Encoder) content(t *Trace) error {
 	if err := e.WriteLocals(t.Locals); err != nil {
 		return err
 	}
+	if err := e.WriteTypes(t.Types); err != nil {
+		return err
+	}
 	e.why = explanationRecord(t.Explained())
-	return e.WriteTypes(t.Types)
+	return e.WriteMappings(t.Mappings)
 }
 
 // tablesFit explains why neither the file format nor the text form can hold t's tables: both

@@ -20,6 +20,7 @@ func canonical(t *Trace) *Trace {
 	c.Modules, c.Threads, c.Allocs = nilIfEmpty(c.Modules), nilIfEmpty(c.Threads), nilIfEmpty(c.Allocs)
 	c.Locals = nilIfEmpty(c.Locals)
 	c.Types = nilIfEmpty(c.Types)
+	c.Mappings = nilIfEmpty(c.Mappings)
 	c.Stacks = append([][]Site{nil}, c.Stacks[min(1, len(c.Stacks)):]...)
 	for i := range c.Stacks {
 		c.Stacks[i] = nilIfEmpty(c.Stacks[i])

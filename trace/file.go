@@ -90,7 +90,7 @@ func (r *Reader) all() (*Trace, error) {
 	r.err = err
 	t.Modules, t.Threads, t.Stacks, t.Allocs = r.modules, r.threads, r.stacks, r.allocs
 	if err == io.EOF {
-		t.Ending, t.Locals, t.Types, t.Explanation = *r.ending, r.locals, r.types, r.why
+		t.Ending, t.Locals, t.Types, t.Mappings, t.Explanation = *r.ending, r.locals, r.types, r.maps, r.why
 		return t, nil
 	}
 	t.cut(fmt.Sprintf("the trace is incomplete: how the execution ended after %d events is not known", len(t.Events)))

@@ -179,6 +179,7 @@ func TestStreamingTables(t *testing.T) {
 	must(e.WriteThread(Thread{ID: 0, Parent: -1, Name: 1, Ended: true}))
 	must(e.WriteLocals([]Local{{Object: 9, Site: 7}}))
 	must(e.WriteTypes([]Type{{Object: 5, Name: "pool.Pool"}}))
+	must(e.WriteMappings([]Mapping{{Object: 6, Path: "/d/f"}}))
 	must(e.Close(Ending{Kind: Deadlock}))
 
 	r, err := NewReader(&b)
@@ -211,8 +212,8 @@ func TestStreamingTables(t *testing.T) {
 	if end, ok := r.Ending(); !ok || end.Kind != Deadlock {
 		t.Errorf("ending %+v, %t", end, ok)
 	}
-	if len(r.Locals()) != 1 || r.Locals()[0].Site != 7 || len(r.Types()) != 1 || r.Types()[0].Name != "pool.Pool" {
-		t.Errorf("tables after the ending: %v %v", r.Locals(), r.Types())
+	if len(r.Locals()) != 1 || r.Locals()[0].Site != 7 || len(r.Types()) != 1 || r.Types()[0].Name != "pool.Pool" || len(r.Mappings()) != 1 || r.Mappings()[0].Path != "/d/f" {
+		t.Errorf("tables after the ending: %v %v %v", r.Locals(), r.Types(), r.Mappings())
 	}
 	if r.Allocs()[0].Freed != 1 || !r.Threads()[0].Ended {
 		t.Errorf("what became known later: %+v %+v", r.Allocs()[0], r.Threads()[0])

@@ -523,6 +523,16 @@ type Type struct {
 	Channel    bool   // the object is a channel with elements of the type
 }
 
+// Mapping is memory that the program has mapped, so that places in it can be named by the file and their offset there.
+// It is valid from an event on, until a later one covers it.
+type Mapping struct {
+	Object Object // where it begins, in RegionOther
+	Size   uint64
+	Offset uint64 // in the file
+	Path   string // of the file; empty: what lies there now has no name
+	Event  int    // index of the event from which it is valid
+}
+
 // IsolationProcess is Header.Isolation of an execution that had a process of its own, in which
 // nothing had run before.
 const IsolationProcess = "process"
@@ -611,15 +621,16 @@ type Recipe struct {
 
 // Trace is one execution.
 type Trace struct {
-	Header  Header
-	Modules []Module
-	Threads []Thread // indexed by ThreadID
-	Stacks  [][]Site // Stacks[0] is empty; innermost first, the event's own site excluded
-	Allocs  []Alloc
-	Locals  []Local // in order of Event
-	Types   []Type  // of each object at most one
-	Events  []Event
-	Ending  Ending
+	Header   Header
+	Modules  []Module
+	Threads  []Thread // indexed by ThreadID
+	Stacks   [][]Site // Stacks[0] is empty; innermost first, the event's own site excluded
+	Allocs   []Alloc
+	Locals   []Local   // in order of Event
+	Types    []Type    // of each object at most one
+	Mappings []Mapping // in order of Event
+	Events   []Event
+	Ending   Ending
 	// Explanation says why the execution fails; nil if nothing has found that. Read it with Explained.
 	Explanation *Explanation
 }

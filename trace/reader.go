@@ -51,6 +51,7 @@ type Reader struct {
 	ending  *Ending
 	locals  []Local
 	types   []Type
+	maps    []Mapping
 	why     *Explanation
 }
 
@@ -271,6 +272,9 @@ func (r *Reader) Locals() []Local { return r.locals }
 // Types returns the table of the types of heap objects. It is available when Ending is.
 func (r *Reader) Types() []Type { return r.types }
 
+// Mappings returns the table of mapped files. It is available when Ending is.
+func (r *Reader) Mappings() []Mapping { return r.maps }
+
 // Ending returns how the execution ended, once Next has returned io.EOF or Events has ended without
 // an error; before that the second result is false.
 func (r *Reader) Ending() (Ending, bool) {
@@ -374,6 +378,11 @@ func (r *Reader) step(dst []Event) ([]Event, error) {
 		}
 		for _, y := range k.Ending.Types {
 			if err = add(r, &r.types, typeOf(y), len(y.Name)); err != nil {
+				return dst, err
+			}
+		}
+		for _, m := range k.Ending.Mappings {
+			if err = add(r, &r.maps, mappingOf(m), len(m.Path)); err != nil {
 				return dst, err
 			}
 		}

@@ -397,6 +397,14 @@ func typeRecord(y *Type) *tracepb.Type {
 	}
 }
 
+func mappingRecord(m *Mapping) *tracepb.Mapping {
+	return &tracepb.Mapping{Object: uint64(m.Object), Size: m.Size, Offset: m.Offset, Path: []byte(m.Path), Event: int64(m.Event)}
+}
+
+func mappingOf(r *tracepb.Mapping) Mapping {
+	return Mapping{Object: Object(r.Object), Size: r.Size, Offset: r.Offset, Path: string(r.Path), Event: int(r.Event)}
+}
+
 func typeOf(r *tracepb.Type) Type {
 	return Type{
 		Object: Object(r.Object), Size: r.Size, Unit: r.Unit, Name: string(r.Name),

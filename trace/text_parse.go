@@ -201,6 +201,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		p.typ(l)
 	case "local":
 		p.local(l)
+	case "mapping":
+		p.mapping(l)
 	case "ending":
 		p.ending(l)
 	case "ending-stack":
@@ -375,6 +377,17 @@ func (p *textParser) typ(l *textLine) {
 		"channel":    func(w word) { l.bare(w); v.Channel = true },
 	})
 	p.t.Types = append(p.t.Types, v)
+}
+
+func (p *textParser) mapping(l *textLine) {
+	m := Mapping{Object: get(l, "object", parseObject)}
+	l.pairs(map[string]func(word){
+		"size":   func(w word) { m.Size = value(l, w, parseUint) },
+		"offset": func(w word) { m.Offset = value(l, w, parseUint) },
+		"path":   func(w word) { m.Path = l.string(w) },
+		"event":  func(w word) { m.Event = int(value(l, w, parseInt)) },
+	})
+	p.t.Mappings = append(p.t.Mappings, m)
 }
 
 func (p *textParser) event(index string, l *textLine) error {

@@ -260,6 +260,13 @@ func writeTablesText(b *bufio.Writer, t *Trace) {
 		}
 		fmt.Fprintf(b, " event=%d\n", l.Event)
 	}
+	if len(t.Mappings) > 0 {
+		b.WriteByte('\n')
+	}
+	for i := range t.Mappings {
+		m := &t.Mappings[i]
+		fmt.Fprintf(b, "mapping %s size=%d offset=%d path=%s event=%d\n", printObject(m.Object), m.Size, m.Offset, strconv.Quote(m.Path), m.Event)
+	}
 	if len(t.Types) > 0 {
 		b.WriteByte('\n')
 	}

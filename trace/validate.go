@@ -63,6 +63,9 @@ func (e *InvalidError) Error() string {
 //     need not be an event either, Freed may also be the index of the event before which
 //     the block was freed, or the number of events.
 //
+// Mappings: each is of at most 2^47 bytes at an address, and they are in the order of Event, which is an index of an event or
+// their number.
+//
 // Header: the sites of Points are as above, Cut and MaxAccesses are not negative, and a Fault has a valid model, a site as above and at
 // most as many events before it as there are.
 //
@@ -77,7 +80,7 @@ func (e *InvalidError) Error() string {
 //     one of them writes.
 func Validate(t *Trace) error {
 	v := validator{t: t, ops: map[Op]bool{OpNone: false}}
-	for _, check := range []func() error{v.threads, v.stacks, v.events, v.allocs, v.locals, v.types, v.points, v.ending} {
+	for _, check := range []func() error{v.threads, v.stacks, v.events, v.allocs, v.locals, v.types, v.mappings, v.points, v.ending} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -367,6 +370,22 @@ func (v *validator) types() error {
 			return invalid(place, "it is the second of %s", printObject(y.Object))
 		}
 		seen[y.Object] = true
+	}
+	return nil
+}
+
+func (v *validator) mappings() error {
+	last := 0
+	for i := range v.t.Mappings {
+		m := &v.t.Mappings[i]
+		place := fmt.Sprintf("mapping %d", i)
+		if m.Object.Region() != RegionOther || m.Object.Nowhere() || m.Size == 0 || m.Size > 1<<47 {
+			return invalid(place, "it is %d bytes at %s, where a file is mapped outside of the regions", m.Size, printObject(m.Object))
+		}
+		if m.Event < last || m.Event > len(v.t.Events) {
+			return invalid(place, "it holds from event %d on, after one from event %d, where there are %d events", m.Event, last, len(v.t.Events))
+		}
+		last = m.Event
 	}
 	return nil
 }

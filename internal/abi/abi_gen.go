@@ -566,6 +566,7 @@ const (
 	RecInput     = 11
 	RecBacktrace = 9
 	RecWhere     = 18
+	RecMapping   = 19
 )
 
 // enum
@@ -809,6 +810,25 @@ const (
 	OffsetofLocalSp       = 40
 	OffsetofLocalFp       = 48
 	OffsetofLocalEvent    = 56
+)
+
+// Mapping is struct hd_mapping, 40 bytes.
+type Mapping struct {
+	Address uint64 // offset 0
+	Size    uint64 // offset 8
+	Offset  uint64 // offset 16
+	From    uint64 // offset 24
+	Event   uint64 // offset 32
+}
+
+// Size and offsets of Mapping as the C compiler has them.
+const (
+	SizeofMapping          = 40
+	OffsetofMappingAddress = 0
+	OffsetofMappingSize    = 8
+	OffsetofMappingOffset  = 16
+	OffsetofMappingFrom    = 24
+	OffsetofMappingEvent   = 32
 )
 
 // Type is struct hd_type, 48 bytes.

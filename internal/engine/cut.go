@@ -256,5 +256,6 @@ func upToRace(t *trace.Trace, r *race.Race) {
 		}
 	}
 	t.Locals = slices.DeleteFunc(slices.Clone(t.Locals), func(l trace.Local) bool { return l.Event > n })
+	t.Mappings = slices.DeleteFunc(slices.Clone(t.Mappings), func(m trace.Mapping) bool { return m.Event > n })
 	t.Header.Cut = t.Decisions()
 }

@@ -101,6 +101,14 @@ func witness(t *trace.Trace, o trace.Object, at int) *trace.Trace {
 			w.Locals = append(w.Locals, l)
 		}
 	}
+	if o.Region() == trace.RegionOther {
+		for _, m := range t.Mappings {
+			if m.Event <= at && m.Object <= o && uint64(o-m.Object) < m.Size {
+				m.Event = -1
+				w.Mappings = []trace.Mapping{m}
+			}
+		}
+	}
 	if o.Region() != trace.RegionHeap {
 		return w
 	}

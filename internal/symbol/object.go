@@ -18,7 +18,7 @@ import (
 
 // Name is the name of an object.
 type Name struct {
-	// Text is the short name: `queue.head`, `block #3+8`, `stack of T1 -0x40`, `0x7f00`, and of a
+	// Text is the short name: `queue.head`, `block #3+8`, `stack of T1 -0x40`, `lock.mdb+0x40`, `0x7f00`, and of a
 	// heap object of Go `(*pool.Pool).mu`, `([]int)[3]`, the variable `f.n` that was moved to the
 	// heap, or `#3+8` where its type is not known.
 	Text string
@@ -67,6 +67,7 @@ type Objects struct {
 	events []trace.Event
 	blocks *blockIndex
 	locals map[trace.Object][]trace.Local // by object, in order of Event
+	maps   []trace.Mapping
 	golang bool
 	types  goTypes
 	heap   *heapTypes // nil until it is asked for
@@ -99,9 +100,10 @@ type objectKey struct {
 	o     trace.Object
 	size  uint32
 	alloc int
-	local trace.Local // zero if not a local
-	site  trace.Site  // of the event that tells where the local's function was; 0: none
-	stack uint32      // of that event
+	file  *trace.Mapping // nil if it is in none
+	local trace.Local    // zero if not a local
+	site  trace.Site     // of the event that tells where the local's function was; 0: none
+	stack uint32         // of that event
 }
 
 // Objects returns the names of the objects of tr, which must have the modules that the table was
@@ -115,7 +117,7 @@ func (t *Table) Objects(tr *trace.Trace) *Objects {
 	if tr.Header.Target == "go" {
 		blocks = nil // types name Go's objects better
 	}
-	return &Objects{t: t, tried: tr.Header.TryLock, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, stacks: tr.Stacks, events: tr.Events, blocks: newBlockIndex(blocks), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}}
+	return &Objects{t: t, tried: tr.Header.TryLock, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, maps: tr.Mappings, stacks: tr.Stacks, events: tr.Events, blocks: newBlockIndex(blocks), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}}
 }
 
 // Block is the size that stands for the heap block that an address is the beginning of, not for what lies there.
@@ -132,7 +134,7 @@ func (o *Objects) Name(obj trace.Object, size uint32, at int) Name {
 	if size == Block && alloc < 0 {
 		size = 0
 	}
-	key, told := objectKey{o: obj, size: size, alloc: alloc, local: local}, -1
+	key, told := objectKey{o: obj, size: size, alloc: alloc, file: o.file(obj, at), local: local}, -1
 	if isLocal {
 		if at != local.Event {
 			told = o.running(trace.ThreadID(obj.Index()), at)
@@ -154,10 +156,23 @@ func (o *Objects) Name(obj trace.Object, size uint32, at int) Name {
 		n, known = o.localName(local, size, told)
 	}
 	if !known {
-		n = o.name(obj, size, alloc)
+		n = o.name(obj, size, alloc, key.file)
 	}
 	o.cache[key] = n
 	return n
+}
+
+// file returns the mapped file that an address was in as of event at, nil for none.
+func (o *Objects) file(obj trace.Object, at int) *trace.Mapping {
+	for i := len(o.maps) - 1; i >= 0 && obj.Region() == trace.RegionOther; i-- {
+		if m := &o.maps[i]; m.Event <= at && m.Object <= obj && uint64(obj-m.Object) < m.Size {
+			if m.Path == "" {
+				return nil
+			}
+			return m
+		}
+	}
+	return nil
 }
 
 // local returns the frame that contained a stack address as of event at.
@@ -297,12 +312,18 @@ func (o *Objects) Block(obj trace.Object, at int) int {
 	return o.blocks.find(obj, at)
 }
 
-func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
+func (o *Objects) name(obj trace.Object, size uint32, alloc int, file *trace.Mapping) Name {
 	switch {
 	case obj == 0:
 		return newName("", "")
 	case alloc >= 0:
 		return o.blockName(obj, size, alloc)
+	case file != nil:
+		suffix := ""
+		if off := file.Offset + uint64(obj-file.Object); off > 0 {
+			suffix = fmt.Sprintf("+%#x", off)
+		}
+		return newName(filepath.Base(file.Path), suffix)
 	}
 	if kind, fd, ok := obj.Channel(); ok {
 		text := fmt.Sprintf("%s fd %d", kind, fd)
@@ -343,7 +364,7 @@ func (o *Objects) name(obj trace.Object, size uint32, alloc int) Name {
 	case trace.RegionStack:
 		return newName(fmt.Sprintf("stack of T%d", obj.Index()), fmt.Sprintf(" -%#x", obj.Offset()))
 	}
-	return newName(fmt.Sprintf("%#x", obj.Offset()), "")
+	return newName(fmt.Sprintf("%#x", uint64(obj)&(1<<abi.RegionShift-1)), "")
 }
 
 // blockName names a place in heap block number alloc.

@@ -531,6 +531,7 @@ enum hd_record {
   HD_REC_BACKTRACE = 9,// uint64 pc[]: the failing thread's stack, innermost first
   HD_REC_WHERE = 18,   // uint32 0, uint32 n, struct hd_waiter[n]: where the threads of the running execution are, at most
                        // HD_WHERE_MOST of them, because the controller asked (HD_CUT_WHERE)
+  HD_REC_MAPPING = 19, // struct hd_mapping, then the path of the file, zero-terminated; with EVENTS
 };
 
 enum { HD_WHERE_MOST = 64 };
@@ -675,6 +676,15 @@ struct hd_local {
   int64_t cfa;         // object - the frame's canonical frame address
   int64_t sp;          // object - the stack pointer in the function's body
   int64_t fp;          // object - the frame pointer that the function's code had at its beginning
+  uint64_t event;      // number of events of the execution sent before it
+};
+// Memory that the program has mapped. Without a path, what lies there has no name: nothing is sent of such memory where no file was
+// mapped before.
+struct hd_mapping {
+  uint64_t address;
+  uint64_t size;       // whole pages
+  uint64_t offset;     // in the file
+  uint64_t from;       // mremap: where the memory was, of which the controller knows the file; 0: a new mapping
   uint64_t event;      // number of events of the execution sent before it
 };
 // The type with which a heap object of a Go program was allocated.

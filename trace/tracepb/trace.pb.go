@@ -1308,6 +1308,83 @@ func (x *Type) GetChannel() bool {
 	return false
 }
 
+// Mapping is trace.Mapping.
+type Mapping struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Object        uint64                 `protobuf:"varint,1,opt,name=object,proto3" json:"object,omitempty"`
+	Size          uint64                 `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
+	Offset        uint64                 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
+	Path          []byte                 `protobuf:"bytes,4,opt,name=path,proto3" json:"path,omitempty"`
+	Event         int64                  `protobuf:"zigzag64,5,opt,name=event,proto3" json:"event,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Mapping) Reset() {
+	*x = Mapping{}
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Mapping) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Mapping) ProtoMessage() {}
+
+func (x *Mapping) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Mapping.ProtoReflect.Descriptor instead.
+func (*Mapping) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Mapping) GetObject() uint64 {
+	if x != nil {
+		return x.Object
+	}
+	return 0
+}
+
+func (x *Mapping) GetSize() uint64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *Mapping) GetOffset() uint64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *Mapping) GetPath() []byte {
+	if x != nil {
+		return x.Path
+	}
+	return nil
+}
+
+func (x *Mapping) GetEvent() int64 {
+	if x != nil {
+		return x.Event
+	}
+	return 0
+}
+
 // EventBlock is a run of events, by columns. A block can be read without those before
 // it. A column that would hold nothing but zeros is left out.
 type EventBlock struct {
@@ -1343,7 +1420,7 @@ type EventBlock struct {
 
 func (x *EventBlock) Reset() {
 	*x = EventBlock{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1355,7 +1432,7 @@ func (x *EventBlock) String() string {
 func (*EventBlock) ProtoMessage() {}
 
 func (x *EventBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[11]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1368,7 +1445,7 @@ func (x *EventBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventBlock.ProtoReflect.Descriptor instead.
 func (*EventBlock) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{11}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *EventBlock) GetFirst() uint64 {
@@ -1500,7 +1577,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1512,7 +1589,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[12]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1525,7 +1602,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{12}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Output) GetData() []byte {
@@ -1552,13 +1629,14 @@ type Ending struct {
 	Types         []*Type                `protobuf:"bytes,12,rep,name=types,proto3" json:"types,omitempty"`   // trace.Trace.Types
 	Child         *Child                 `protobuf:"bytes,13,opt,name=child,proto3" json:"child,omitempty"`
 	Explanation   *Explanation           `protobuf:"bytes,14,opt,name=explanation,proto3" json:"explanation,omitempty"` // in trace files only
+	Mappings      []*Mapping             `protobuf:"bytes,15,rep,name=mappings,proto3" json:"mappings,omitempty"`       // trace.Trace.Mappings
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Ending) Reset() {
 	*x = Ending{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1570,7 +1648,7 @@ func (x *Ending) String() string {
 func (*Ending) ProtoMessage() {}
 
 func (x *Ending) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[13]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1583,7 +1661,7 @@ func (x *Ending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ending.ProtoReflect.Descriptor instead.
 func (*Ending) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{13}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Ending) GetKind() uint32 {
@@ -1684,6 +1762,13 @@ func (x *Ending) GetExplanation() *Explanation {
 	return nil
 }
 
+func (x *Ending) GetMappings() []*Mapping {
+	if x != nil {
+		return x.Mappings
+	}
+	return nil
+}
+
 // Explanation is trace.Explanation.
 type Explanation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1698,7 +1783,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1710,7 +1795,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[14]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1723,7 +1808,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{14}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Explanation) GetVersion() uint32 {
@@ -1773,7 +1858,7 @@ type Child struct {
 
 func (x *Child) Reset() {
 	*x = Child{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1785,7 +1870,7 @@ func (x *Child) String() string {
 func (*Child) ProtoMessage() {}
 
 func (x *Child) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1798,7 +1883,7 @@ func (x *Child) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Child.ProtoReflect.Descriptor instead.
 func (*Child) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{15}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Child) GetProcess() uint32 {
@@ -1837,7 +1922,7 @@ type Access struct {
 
 func (x *Access) Reset() {
 	*x = Access{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1849,7 +1934,7 @@ func (x *Access) String() string {
 func (*Access) ProtoMessage() {}
 
 func (x *Access) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1862,7 +1947,7 @@ func (x *Access) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Access.ProtoReflect.Descriptor instead.
 func (*Access) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{16}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Access) GetThread() int32 {
@@ -1923,7 +2008,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1935,7 +2020,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1948,7 +2033,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{17}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Waiter) GetThread() int32 {
@@ -2015,7 +2100,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[18]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2027,7 +2112,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[18]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2040,7 +2125,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{18}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *End) GetEvents() uint64 {
@@ -2206,7 +2291,13 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"descriptor\x18\x05 \x01(\x04R\n" +
 	"descriptor\x12\x12\n" +
 	"\x04site\x18\x06 \x01(\x04R\x04site\x12\x18\n" +
-	"\achannel\x18\a \x01(\bR\achannel\"\xf5\x03\n" +
+	"\achannel\x18\a \x01(\bR\achannel\"w\n" +
+	"\aMapping\x12\x16\n" +
+	"\x06object\x18\x01 \x01(\x04R\x06object\x12\x12\n" +
+	"\x04size\x18\x02 \x01(\x04R\x04size\x12\x16\n" +
+	"\x06offset\x18\x03 \x01(\x04R\x06offset\x12\x12\n" +
+	"\x04path\x18\x04 \x01(\fR\x04path\x12\x14\n" +
+	"\x05event\x18\x05 \x01(\x12R\x05event\"\xf5\x03\n" +
 	"\n" +
 	"EventBlock\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x14\n" +
@@ -2229,7 +2320,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x0fenabled_changes\x18\x10 \x03(\rR\x0eenabledChanges\x12%\n" +
 	"\x0eenabled_thread\x18\x11 \x03(\rR\renabledThread\"\x1c\n" +
 	"\x06Output\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"\xf1\x03\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\xa7\x04\n" +
 	"\x06Ending\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\x11R\x06status\x12\x16\n" +
@@ -2245,7 +2336,8 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06locals\x18\v \x03(\v2\x16.heddle.trace.v1.LocalR\x06locals\x12+\n" +
 	"\x05types\x18\f \x03(\v2\x15.heddle.trace.v1.TypeR\x05types\x12,\n" +
 	"\x05child\x18\r \x01(\v2\x16.heddle.trace.v1.ChildR\x05child\x12>\n" +
-	"\vexplanation\x18\x0e \x01(\v2\x1c.heddle.trace.v1.ExplanationR\vexplanation\"\x8c\x01\n" +
+	"\vexplanation\x18\x0e \x01(\v2\x1c.heddle.trace.v1.ExplanationR\vexplanation\x124\n" +
+	"\bmappings\x18\x0f \x03(\v2\x18.heddle.trace.v1.MappingR\bmappings\"\x8c\x01\n" +
 	"\vExplanation\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x16\n" +
 	"\x06heddle\x18\x02 \x01(\fR\x06heddle\x12\x19\n" +
@@ -2291,7 +2383,7 @@ func file_trace_tracepb_trace_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_trace_proto_rawDescData
 }
 
-var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*Record)(nil),      // 0: heddle.trace.v1.Record
 	(*Header)(nil),      // 1: heddle.trace.v1.Header
@@ -2304,14 +2396,15 @@ var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*Free)(nil),        // 8: heddle.trace.v1.Free
 	(*Local)(nil),       // 9: heddle.trace.v1.Local
 	(*Type)(nil),        // 10: heddle.trace.v1.Type
-	(*EventBlock)(nil),  // 11: heddle.trace.v1.EventBlock
-	(*Output)(nil),      // 12: heddle.trace.v1.Output
-	(*Ending)(nil),      // 13: heddle.trace.v1.Ending
-	(*Explanation)(nil), // 14: heddle.trace.v1.Explanation
-	(*Child)(nil),       // 15: heddle.trace.v1.Child
-	(*Access)(nil),      // 16: heddle.trace.v1.Access
-	(*Waiter)(nil),      // 17: heddle.trace.v1.Waiter
-	(*End)(nil),         // 18: heddle.trace.v1.End
+	(*Mapping)(nil),     // 11: heddle.trace.v1.Mapping
+	(*EventBlock)(nil),  // 12: heddle.trace.v1.EventBlock
+	(*Output)(nil),      // 13: heddle.trace.v1.Output
+	(*Ending)(nil),      // 14: heddle.trace.v1.Ending
+	(*Explanation)(nil), // 15: heddle.trace.v1.Explanation
+	(*Child)(nil),       // 16: heddle.trace.v1.Child
+	(*Access)(nil),      // 17: heddle.trace.v1.Access
+	(*Waiter)(nil),      // 18: heddle.trace.v1.Waiter
+	(*End)(nil),         // 19: heddle.trace.v1.End
 }
 var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	1,  // 0: heddle.trace.v1.Record.header:type_name -> heddle.trace.v1.Header
@@ -2320,23 +2413,24 @@ var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	6,  // 3: heddle.trace.v1.Record.stack:type_name -> heddle.trace.v1.Stack
 	7,  // 4: heddle.trace.v1.Record.alloc:type_name -> heddle.trace.v1.Alloc
 	8,  // 5: heddle.trace.v1.Record.free:type_name -> heddle.trace.v1.Free
-	11, // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
-	12, // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
-	13, // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
-	18, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
+	12, // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
+	13, // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
+	14, // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
+	19, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
 	2,  // 10: heddle.trace.v1.Header.fault:type_name -> heddle.trace.v1.Fault
 	3,  // 11: heddle.trace.v1.Header.recipe:type_name -> heddle.trace.v1.Recipe
-	17, // 12: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
-	16, // 13: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
+	18, // 12: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
+	17, // 13: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
 	9,  // 14: heddle.trace.v1.Ending.locals:type_name -> heddle.trace.v1.Local
 	10, // 15: heddle.trace.v1.Ending.types:type_name -> heddle.trace.v1.Type
-	15, // 16: heddle.trace.v1.Ending.child:type_name -> heddle.trace.v1.Child
-	14, // 17: heddle.trace.v1.Ending.explanation:type_name -> heddle.trace.v1.Explanation
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	16, // 16: heddle.trace.v1.Ending.child:type_name -> heddle.trace.v1.Child
+	15, // 17: heddle.trace.v1.Ending.explanation:type_name -> heddle.trace.v1.Explanation
+	11, // 18: heddle.trace.v1.Ending.mappings:type_name -> heddle.trace.v1.Mapping
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_trace_proto_init() }
@@ -2362,7 +2456,7 @@ func file_trace_tracepb_trace_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_trace_proto_rawDesc), len(file_trace_tracepb_trace_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

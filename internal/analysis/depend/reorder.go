@@ -29,6 +29,11 @@ func (g *Graph) Reorder(t *trace.Trace, order []int32) *trace.Trace {
 		out.Locals[i].Event = at[out.Locals[i].Event]
 	}
 	slices.SortStableFunc(out.Locals, func(a, b trace.Local) int { return a.Event - b.Event })
+	out.Mappings = slices.Clone(t.Mappings)
+	for i := range out.Mappings {
+		out.Mappings[i].Event = at[out.Mappings[i].Event]
+	}
+	slices.SortStableFunc(out.Mappings, func(a, b trace.Mapping) int { return a.Event - b.Event })
 	renumber(&out)
 	SetEnabled(&out)
 	return &out

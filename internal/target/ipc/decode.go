@@ -133,6 +133,12 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 		if x.recording != nil {
 			x.recording.place(l)
 		}
+	case abi.RecMapping:
+		var m abi.Mapping
+		if m, err = one[abi.Mapping](b); err == nil && x.recording != nil {
+			path, _, _ := bytes.Cut(b[abi.SizeofMapping:], []byte{0})
+			x.recording.maps.waiting = append(x.recording.maps.waiting, mapping{m, string(path)})
+		}
 	case abi.RecType:
 		var y abi.Type
 		if y, err = one[abi.Type](b); err == nil && x.recording != nil {

@@ -2,6 +2,7 @@ package ipc
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -68,6 +69,7 @@ type recording struct {
 	began    []trace.ThreadSet // of allocs: the threads that were enabled, if the allocation is not among the events
 	waiting  []abi.Local       // places in stacks, sent before the event they belong to
 	locals   []trace.Local
+	maps     mappings
 	types    []abi.Type
 	typeOf   map[uint64]string // names of types, by object; empty for an object reported with two types
 
@@ -164,10 +166,20 @@ func (r *recording) placed(by trace.ThreadID) {
 		})
 		r.waiting = r.waiting[1:]
 	}
+	r.mapped(r.sent, by)
 	if r.watch != nil {
 		r.watch.placed(r.sent, len(r.events))
 	}
 	r.sent++
+}
+
+// mapped adds the mappings that were sent before an event.
+func (r *recording) mapped(sent uint64, by trace.ThreadID) {
+	for len(r.maps.waiting) > 0 && r.maps.waiting[0].Event <= sent {
+		m := &r.maps.waiting[0]
+		r.maps.add(m, r.prog.Object(m.Address, &r.who, by), len(r.events))
+		r.maps.waiting = r.maps.waiting[1:]
+	}
 }
 
 func (r *recording) event(a *abi.Event, words []uint64) {
@@ -311,7 +323,8 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 		})
 	}
 	r.waiting = nil
-	tr := &trace.Trace{Header: r.prog.Header(), Stacks: r.stacks, Allocs: r.allocs, Locals: r.locals, Ending: e}
+	r.mapped(math.MaxUint64, e.Thread)
+	tr := &trace.Trace{Header: r.prog.Header(), Stacks: r.stacks, Allocs: r.allocs, Locals: r.locals, Mappings: r.maps.list, Ending: e}
 	for i := range r.types {
 		y := &r.types[i]
 		if r.typeOf[y.Object] == "" {
@@ -413,6 +426,11 @@ func insert(tr *trace.Trace, at int, e *trace.Event) {
 	for i := range tr.Locals {
 		if l := &tr.Locals[i]; l.Event >= at {
 			l.Event++
+		}
+	}
+	for i := range tr.Mappings {
+		if m := &tr.Mappings[i]; m.Event >= at {
+			m.Event++
 		}
 	}
 }

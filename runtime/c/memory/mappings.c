@@ -6,7 +6,9 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include "core/carrier.h"
 #include "core/event.h"
 #include "core/modules.h"
@@ -41,12 +43,48 @@ void *hd_map_place(uint64_t bytes) {
   return (void *)p;
 }
 
+// ---- names of objects in files
+enum { PATH = 4096, EARLY_PATH = 256 };
+// Files that are mapped at main.
+static struct { struct hd_mapping mapping; char path[EARLY_PATH]; } files_early[MAX_SHARED];
+static uint32_t nfiles_early;
+
+// Returns the path of the regular file that a descriptor refers to, until the next call; "" for none.
+static const char *path_of(int fd) {
+  static char path[PATH];
+  struct stat st;
+  if (fd < 0 || hd_sys(SYS_fstat, fd, &st, 0) < 0 || !S_ISREG(st.st_mode)) return "";
+  long n = hd_sys(SYS_readlink, hd_text("/proc/self/fd/%d", fd), path, PATH - 1);
+  if (n < 0) return "";
+  long remark = (long)sizeof " (deleted)" - 1; // the kernel's, of a file without a name
+  if (!st.st_nlink && n > remark && path[n - remark] == ' ' && path[n - 1] == ')') n -= remark;
+  path[n] = 0;
+  return path;
+}
+
+static void tell(struct hd_mapping m, const char *path) {
+  m.size = (m.size + 4095) & ~4095ul;
+  m.event = hd_events_sent();
+  hd_out2(HD_REC_MAPPING, &m, sizeof m, path, (uint32_t)hd_strlen(path) + 1);
+}
+
+static const char *file_of(int flags, int fd) { return flags & MAP_ANONYMOUS ? "" : path_of(fd); }
+
+static void early_file(struct hd_mapping m, const char *path) {
+  uint64_t n = hd_strlen(path) + 1;
+  if (n == 1 || n > EARLY_PATH || nfiles_early == MAX_SHARED) return;
+  files_early[nfiles_early].mapping = m;
+  hd_copy(files_early[nfiles_early++].path, path, n);
+}
+
 HD_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off) {
   long p;
   if (!hd_active()) {
     p = hd_sys6(SYS_mmap, (long)addr, (long)len, prot, flags, fd, off);
-    if (hd_mode == HD_EARLY && flags & MAP_SHARED && prot & PROT_WRITE && (p > 0 || p < -4095) && nshared_early < MAX_SHARED)
+    bool mapped = p > 0 || p < -4095;
+    if (hd_mode == HD_EARLY && flags & MAP_SHARED && prot & PROT_WRITE && mapped && nshared_early < MAX_SHARED)
       shared_early[nshared_early++] = (uintptr_t)p;
+    if (hd_mode == HD_EARLY && mapped) early_file((struct hd_mapping){ .address = (uint64_t)p, .size = len, .offset = (uint64_t)off }, file_of(flags, fd));
   } else {
     hd.cur->pend.pc = HD_RA;
     if (flags & (MAP_SHARED | MAP_FIXED)) hd_unordered(HD_SHARED_PROCESS);
@@ -58,11 +96,16 @@ HD_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t 
       if (!ours) hd_require_isolation(HD_ISOLATION_FORK, "mmap at a fixed address");
     }
     if (nmade == MAX_MAPS) hd_require_isolation(HD_ISOLATION_FORK, "more than 4096 memory mappings in one execution");
-    if (!addr && !(flags & (MAP_FIXED | MAP_32BIT))) addr = hd_map_place(len); // a hint: if it is taken, the kernel chooses another address
+    void *fresh = NULL;
+    if (!addr && !(flags & (MAP_FIXED | MAP_32BIT))) addr = fresh = hd_map_place(len); // a hint: if it is taken, the kernel chooses another address
     p = hd_sys6(SYS_mmap, (long)addr, (long)len, prot, flags, fd, off);
     if (p > 0 && nmade < MAX_MAPS) {
       made[nmade].lo = (uintptr_t)p;
       made[nmade++].hi = (uintptr_t)p + ((len + 4095) & ~4095ul);
+    }
+    if (hd.record && p > 0) {
+      const char *path = file_of(flags, fd);
+      if (*path || !fresh || p != (long)fresh) tell((struct hd_mapping){ .address = (uint64_t)p, .size = len, .offset = (uint64_t)off }, path);
     }
     if (p > 0 && flags & MAP_ANONYMOUS && prot & PROT_WRITE && !(flags & (MAP_SHARED | MAP_FIXED))) hd_mapping_begins((void *)p, len, HD_RA);
   }
@@ -89,6 +132,22 @@ HD_EXPORT int munmap(void *addr, size_t len) {
   if (r < 0) { errno = (int)-r; return -1; }
   if (hd_active()) hd_memory_gone(lo, hi - lo);
   return 0;
+}
+
+HD_EXPORT void *mremap(void *old, size_t size, size_t new_size, int flags, ...) {
+  va_list ap;
+  va_start(ap, flags);
+  void *at = flags & MREMAP_FIXED ? va_arg(ap, void *) : NULL;
+  va_end(ap);
+  if (hd_active()) {
+    hd.cur->pend.pc = HD_RA;
+    hd_require_isolation(HD_ISOLATION_FORK, "mremap");
+    hd_event_settle();
+  }
+  long p = hd_sys6(SYS_mremap, (long)old, (long)size, (long)new_size, flags, (long)at, 0);
+  if (p < 0 && p > -4096) { errno = (int)-p; return MAP_FAILED; }
+  if (hd_active() && hd.record) tell((struct hd_mapping){ .address = (uint64_t)p, .size = new_size, .from = (uint64_t)old }, "");
+  return (void *)p;
 }
 
 // ---- the list
@@ -209,6 +268,7 @@ static const char *shares(void) {
 }
 
 static void main_begins(void) {
+  for (uint32_t i = 0; hd.record && i < nfiles_early; i++) tell(files_early[i].mapping, files_early[i].path);
   if (HD_UNLIKELY(nshared_early)) hd_require_isolation(HD_ISOLATION_PROCESS, "shared memory that was mapped before main");
 }
 

@@ -135,7 +135,6 @@
 	isolated	memfd_create
 	isolated	brk
 	isolated	sbrk
-	isolated	mremap
 	isolated	mprotect
 	isolated	personality
 	hooked	remap_file_pages

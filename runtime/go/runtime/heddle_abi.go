@@ -568,6 +568,7 @@ const (
 	hdRecInput     = 11
 	hdRecBacktrace = 9
 	hdRecWhere     = 18
+	hdRecMapping   = 19
 )
 
 // enum
@@ -811,6 +812,25 @@ const (
 	hdOffsetofLocalSp       = 40
 	hdOffsetofLocalFp       = 48
 	hdOffsetofLocalEvent    = 56
+)
+
+// hdMapping is struct hd_mapping, 40 bytes.
+type hdMapping struct {
+	Address uint64 // offset 0
+	Size    uint64 // offset 8
+	Offset  uint64 // offset 16
+	From    uint64 // offset 24
+	Event   uint64 // offset 32
+}
+
+// Size and offsets of hdMapping as the C compiler has them.
+const (
+	hdSizeofMapping          = 40
+	hdOffsetofMappingAddress = 0
+	hdOffsetofMappingSize    = 8
+	hdOffsetofMappingOffset  = 16
+	hdOffsetofMappingFrom    = 24
+	hdOffsetofMappingEvent   = 32
 )
 
 // hdType is struct hd_type, 48 bytes.
