@@ -27,13 +27,12 @@ func (m *mappings) add(n *mapping, object trace.Object, event int) {
 		return
 	}
 	to := trace.Mapping{Object: object, Size: n.Size, Offset: n.Offset, Path: n.path, Event: event}
-	covers := false
+	covers, came := false, n.From == 0
 	for i := len(m.list) - 1; i >= 0 && n.path == ""; i-- {
 		was := &m.list[i]
 		covers = covers || was.Object < to.Object+trace.Object(to.Size) && to.Object < was.Object+trace.Object(was.Size)
-		if from := trace.Object(n.From); n.From != 0 && was.Object <= from && uint64(from-was.Object) < was.Size {
-			to.Path, to.Offset = was.Path, was.Offset+uint64(from-was.Object)
-			break
+		if from := trace.Object(n.From); !came && was.Object <= from && uint64(from-was.Object) < was.Size {
+			to.Path, to.Offset, came = was.Path, was.Offset+uint64(from-was.Object), true
 		}
 	}
 	if to.Path == "" && !covers {
