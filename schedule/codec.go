@@ -15,7 +15,7 @@ import (
 
 // CodecVersion is the version of marshalled plans and outcomes. It is raised whenever an older
 // reader would carry out a plan, or understand an outcome, in another way than it was meant.
-const CodecVersion = 10
+const CodecVersion = 11
 
 // ErrCodec is what every error of unmarshalling a plan or an outcome is. An error is a
 // *trace.PointsError as well if the other side has another meaning of scheduling points.
@@ -152,6 +152,9 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 			return nil, fmt.Errorf("an outcome with a count of %d cannot leave its process: a bug in heddle", n)
 		}
 	}
+	if u := o.SetUp; u != (SetUp{}) {
+		m.SetUp = &tracepb.SetUp{Continued: u.Continued, Because: []byte(u.Because), Site: uint64(u.Site)}
+	}
 	for i := range o.Relaxed {
 		x := &o.Relaxed[i]
 		r := &tracepb.Relaxed{Site: uint64(x.Site), Order: x.Order, Weak: x.Weak}
@@ -213,6 +216,9 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 	}
 	if len(m.Output) > 0 {
 		o.Ending.Output = m.Output
+	}
+	if u := m.SetUp; u != nil {
+		o.SetUp = SetUp{Continued: u.Continued, Because: string(u.Because), Site: trace.Site(u.Site)}
 	}
 	for _, r := range m.Relaxed {
 		x := Relaxed{Site: trace.Site(r.Site), Order: r.Order, Weak: r.Weak}

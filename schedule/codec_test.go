@@ -84,6 +84,7 @@ func TestCodecHasEveryField(t *testing.T) {
 		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Signature: 2, Points: 3, Switches: 4, Preemptions: 5,
 		Threads: 6, Deviations: 7, FairAt: 8, Passed: 24, Stretches: 23, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
 		Relaxed: []Relaxed{{Site: 1, Calls: []trace.Site{2, 3}, Order: true, Weak: true}}, RelaxedCut: true, Cut: true,
+		SetUp: SetUp{Continued: true, Because: "a sleep", Site: 4},
 		External: true, Shared: true, Random: true, Unordered: StreamState | ClockState,
 		Watched: &Watched{
 			Races: []Race{{
@@ -133,7 +134,7 @@ func TestOutcomeRoundTrip(t *testing.T) {
 		o := Outcome{
 			Index: count.Draw(t, "index"), Signature: rapid.Uint64().Draw(t, "signature"), Points: count.Draw(t, "points"),
 			Switches: count.Draw(t, "switches"), Preemptions: count.Draw(t, "preemptions"), Threads: count.Draw(t, "threads"),
-			Deviations: count.Draw(t, "deviations"), FairAt: count.Draw(t, "fair at"), External: rapid.Bool().Draw(t, "external"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"), Unordered: SharedState(rapid.Uint32Range(0, uint32(sharedStates)-1).Draw(t, "unordered")),
+			Deviations: count.Draw(t, "deviations"), FairAt: count.Draw(t, "fair at"), External: rapid.Bool().Draw(t, "external"), Shared: rapid.Bool().Draw(t, "shared"), Random: rapid.Bool().Draw(t, "random"), SetUp: SetUp{rapid.Bool().Draw(t, "continued"), rapid.String().Draw(t, "because"), trace.Site(rapid.Uint64().Draw(t, "cause"))}, Unordered: SharedState(rapid.Uint32Range(0, uint32(sharedStates)-1).Draw(t, "unordered")),
 			Ending: trace.Ending{
 				Kind: trace.Kind(rapid.Byte().Draw(t, "kind")), Status: rapid.Int32().Draw(t, "status"),
 				Thread: trace.ThreadID(rapid.IntRange(-1, 9).Draw(t, "thread")), Message: rapid.String().Draw(t, "message"),
@@ -215,7 +216,7 @@ func TestCodecRefuses(t *testing.T) {
 	}{
 		{"empty", "version 0", nil, false},
 		{"garbage", "cannot be read", []byte("hello, heddle"), false},
-		{"version", "it has version 1, and this heddle knows version 10", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
+		{"version", "it has version 1, and this heddle knows version 11", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
 		{"points", "scheduling points", plan(func(m *tracepb.Plan) { m.PointsVersion = PointsVersion + 1 }), false},
 		{"unknown field", "fields that this heddle does not know", append(plan(func(*tracepb.Plan) {}), 0xa0, 0x3f, 1), false},
 		{"unknown field inside", "fields that this heddle does not know", plan(func(m *tracepb.Plan) {
@@ -232,7 +233,7 @@ func TestCodecRefuses(t *testing.T) {
 		{"script", "its script has a step of thread 3, where there are 0 threads", plan(func(m *tracepb.Plan) {
 			m.Script = &tracepb.Schedule{Count: 1, IntervalThread: []uint32{3}, IntervalLength: []uint32{1}, CodeOp: []uint32{1}, CodeSite: []int64{1}}
 		}), false},
-		{"outcome's version", "it has version 11", outcome(func(m *tracepb.Outcome) { m.Version = 11 }), true},
+		{"outcome's version", "it has version 12", outcome(func(m *tracepb.Outcome) { m.Version = 12 }), true},
 		{"no ending", "it has no ending", outcome(func(m *tracepb.Outcome) { m.Ending = nil }), true},
 		{"kind", "300 is not a kind of ending", outcome(func(m *tracepb.Outcome) { m.Ending.Kind = 300 }), true},
 		{"divergence", "an impossible step", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},

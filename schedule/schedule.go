@@ -200,6 +200,7 @@ type Outcome struct {
 	// Outcomes share the slice. RelaxedCut says that some are missing.
 	Relaxed    []Relaxed
 	RelaxedCut bool
+	SetUp      SetUp
 	// Cut says that Plan.Cut ended the execution. What was executed is judged as always; nothing is known of what would
 	// have followed, such as the exit status, the output and leaks.
 	Cut bool
@@ -215,6 +216,13 @@ type Outcome struct {
 	// Shared says that the process had done other executions before, which may have left
 	// something behind that the target cannot restore: only Run is exact.
 	Shared bool
+}
+
+// SetUp says whether the execution repeated what the program does before it creates its first thread.
+type SetUp struct {
+	Continued bool       // no: it continued from there
+	Because   string     // why later executions repeat it, although it takes long: the cause as a noun; empty for unknown
+	Site      trace.Site // of the cause, 0 if it has no place
 }
 
 // SharedState is a set of kinds of state, outside of the program's memory, that its threads share.

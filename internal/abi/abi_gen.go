@@ -566,6 +566,7 @@ const (
 	RecInput     = 11
 	RecBacktrace = 9
 	RecWhere     = 18
+	RecSetUp     = 20
 	RecMapping   = 19
 )
 
@@ -658,6 +659,7 @@ const (
 	NoteRandom    = 4
 	NoteUnwatched = 8
 	NoteSetup     = 32
+	NoteContinued = 64
 	NoteCut       = 16
 	NoteUnordered = 256
 )
@@ -724,6 +726,21 @@ const (
 	OffsetofBlockThread = 24
 	OffsetofBlockStack  = 28
 	OffsetofBlockFreed  = 32
+)
+
+// SetUp is struct hd_set_up, 16 bytes.
+type SetUp struct {
+	Pc  uint64 // offset 0
+	Op  uint32 // offset 8
+	Pad uint32 // offset 12
+}
+
+// Size and offsets of SetUp as the C compiler has them.
+const (
+	SizeofSetUp      = 16
+	OffsetofSetUpPc  = 0
+	OffsetofSetUpOp  = 8
+	OffsetofSetUpPad = 12
 )
 
 // Profile is struct hd_profile, 16 bytes.

@@ -60,6 +60,7 @@ type search struct {
 	compared     bool // the first plan was run in a new process, too, or need not be
 	anew         bool // the search has begun again with new processes (twice.go)
 	relaxed      relaxed
+	setUp        setUp
 	wide         wide
 	external     bool // some execution depended on external nondeterminism
 }
@@ -156,6 +157,7 @@ func (s *search) run(ctx context.Context) (*Report, error) {
 	if r.Ended != Sequential {
 		r.Relaxed = s.relaxed.report(s.locate)
 	}
+	r.SetUp = s.setUp.report(s.locate)
 	r.Search = s.effort.all(s.strategy)
 	if estimate, below, ok := s.behaviours.unseen(); ok && r.Ended != Sequential && r.Ended != Complete && unhooked == "" {
 		r.Unseen = &Unseen{Estimate: estimate}

@@ -72,6 +72,7 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen *observe.Observation) (fresh bool, err error) {
 	plan := &p.request.Plan
 	s.relaxed.add(o)
+	s.setUp.add(o)
 	switch o.Ending.Kind {
 	case trace.Unsupported:
 		return false, &UnsupportedError{What: o.Ending.Message, Where: s.where(o.Ending.Site)}

@@ -71,6 +71,8 @@ type Report struct {
 	// Relaxed is nil if every atomic that was performed was sequentially consistent and could not fail
 	// spuriously.
 	Relaxed *Relaxed `json:"relaxed,omitempty"`
+	// SetUp is nil if executions repeat what the program does before its first thread, and that takes little time or no cause is known.
+	SetUp *SetUp `json:"set_up,omitempty"`
 	// RacesUnconfirmed are the libraries that may order the accesses of some Races (Options.Untold).
 	RacesUnconfirmed []string `json:"races_unconfirmed,omitempty"`
 	// Sequential means that the first execution is the only possible one, so no other was run; see

@@ -49,6 +49,7 @@ func (p *Printer) findings(r *engine.Report) error {
 	}
 	PrintUnfinished(w, r.Unfinished)
 	printCut(w, r.Cut, r.InTurns, r.Executions)
+	p.printSetUp(r.SetUp)
 	p.printCovered(r)
 	printRaces(w, r)
 	printIgnored(w, r.Ignored)
@@ -95,6 +96,7 @@ func (p *Printer) printNothing(r *engine.Report) {
 	fmt.Fprintf(w, "%s%s (%.1f s)", how, executions, r.Seconds)
 	fmt.Fprintln(w, ended(r))
 	printCut(w, r.Cut, r.InTurns, r.Executions)
+	p.printSetUp(r.SetUp)
 	if r.NotReproduced > 0 {
 		fmt.Fprintf(w, "%s failed and did not fail again when run again\n", wording.Count(r.NotReproduced, "execution"))
 	}
@@ -150,6 +152,25 @@ func printCut(w io.Writer, c *engine.CutExecutions, inTurns, executions int) {
 	}
 	if inTurns > 0 {
 		fmt.Fprintf(w, "turns:   %s of %s, with scheduling decisions only in some turns of loops\n", wording.Thousands(inTurns), wording.Count(executions, "execution"))
+	}
+}
+
+// printSetUp prints whether executions repeat the program's set-up; u may be nil.
+func (p *Printer) printSetUp(u *engine.SetUp) {
+	if u == nil || !p.Stats {
+		return
+	}
+	cause := "because of " + u.Because
+	if u.Where != "" {
+		cause += " at " + u.Where
+	}
+	switch {
+	case u.Shared == 0:
+		fmt.Fprintf(p.Words, "set-up:  repeated by every execution, %s\n", cause)
+	case u.Because == "":
+		fmt.Fprintf(p.Words, "set-up:  not repeated by %s\n", wording.Count(u.Shared, "execution"))
+	default:
+		fmt.Fprintf(p.Words, "set-up:  not repeated by %s; by others, %s\n", wording.Count(u.Shared, "execution"), cause)
 	}
 }
 
@@ -329,6 +350,9 @@ func (p *Printer) finding(r *engine.Report, found *engine.Found, only bool) erro
 	}
 	if early := overtakings(shown); early > 0 {
 		fmt.Fprintf(w, "\n%s\n%s\n", earlySentence(early), p.earlyAdvice())
+	}
+	if only {
+		p.printSetUp(r.SetUp)
 	}
 	if p.Stats && found.Simplified != nil {
 		fmt.Fprintln(w)

@@ -39,6 +39,8 @@ type Search struct {
 	Coverage *strategy.Coverage `json:"coverage,omitempty"`
 	// Relaxed counts the source lines whose atomics may do more than executions show; nil for none.
 	Relaxed *engine.Relaxed `json:"relaxed,omitempty"`
+	// SetUp says whether executions repeat the program's set-up; nil if nothing is known of that.
+	SetUp *engine.SetUp `json:"set_up,omitempty"`
 	// RacesIncomplete says why races may have been missed.
 	RacesIncomplete string `json:"races_incomplete,omitempty"`
 	// UnfinishedExecutions are those that heddle ended before they were over.
@@ -164,7 +166,7 @@ type Simplified struct {
 // Of returns the result of a search, without its seed.
 func Of(r *engine.Report) Find {
 	out := Find{
-		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Coverage: r.Coverage, Relaxed: r.Relaxed, RacesIncomplete: r.RacesIncomplete, UnfinishedExecutions: r.Unfinished, Cut: r.Cut, InTurns: r.InTurns, Length: r.Length},
+		Search: Search{Outcome: Clean, Executions: r.Executions, Seconds: r.Seconds, Behaviours: r.Behaviours, Points: r.Points, Coverage: r.Coverage, Relaxed: r.Relaxed, SetUp: r.SetUp, RacesIncomplete: r.RacesIncomplete, UnfinishedExecutions: r.Unfinished, Cut: r.Cut, InTurns: r.InTurns, Length: r.Length},
 		Ended:  string(r.Ended), Newest: r.Newest, Unreproduced: r.NotReproduced, Notes: r.Notes, Races: racesSeen(r), RacesUnconfirmed: r.RacesUnconfirmed,
 	}
 	switch {

@@ -531,6 +531,7 @@ enum hd_record {
   HD_REC_BACKTRACE = 9,// uint64 pc[]: the failing thread's stack, innermost first
   HD_REC_WHERE = 18,   // uint32 0, uint32 n, struct hd_waiter[n]: where the threads of the running execution are, at most
                        // HD_WHERE_MOST of them, because the controller asked (HD_CUT_WHERE)
+  HD_REC_SET_UP = 20,  // struct hd_set_up, then text, zero-terminated: why no execution can continue from this one's set-up, which was long
   HD_REC_MAPPING = 19, // struct hd_mapping, then the path of the file, zero-terminated; with EVENTS
 };
 
@@ -594,6 +595,7 @@ enum hd_note {
   HD_NOTE_UNWATCHED = 1u << 3, // WATCH: the budget was exhausted; only the first hd_result.watched accesses were checked
   HD_NOTE_SETUP = 1u << 5,     // C, snapshot isolation: what main does before it creates a thread takes long, and under fork isolation
                                // executions could share it
+  HD_NOTE_CONTINUED = 1u << 6, // it has continued from the set-up of an earlier one (runtime/c/core/setup.c)
   HD_NOTE_CUT = 1u << 4,       // HD_PLAN_CUT ended it before it was over
   // Two threads made calls that are not scheduling points, in an order that happens-before does not fix, and at least
   // one changed state that the other saw (memory/shared_state.h), << enum hd_shared.
@@ -637,6 +639,13 @@ struct hd_block {
   uint32_t thread;
   uint32_t stack;      // number of a HD_REC_STACK, 0: none
   uint64_t freed;      // 1: it has been freed, and its memory belongs to no other block
+};
+
+// What prevents that executions continue from a set-up. [R]
+struct hd_set_up {
+  uint64_t pc;         // where, 0: unknown
+  uint32_t op;         // the operation; HD_OP_NONE: the text says what
+  uint32_t pad;
 };
 
 // How often a memory instruction was executed while more than one thread could run. [R]
@@ -841,7 +850,7 @@ struct hd_shm {
   uint64_t vectors;      // [R] at LOADED: argv, which pointers to the environment follow
   uint64_t strings, strings_end; // [R] at LOADED: the arguments and the environment
   uint64_t fatal_pc;     // [R] at FATAL
-  char     message[1024];// [R] at REFUSED and FATAL; before, why executions cannot share a long set-up
+  char     message[1024];// [R] at REFUSED and FATAL
   struct hd_ring plan_ring;
   struct hd_ring result_ring;
   struct hd_module modules[HD_MAX_MODULES]; // [R] at READY

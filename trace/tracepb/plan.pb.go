@@ -27,7 +27,7 @@ const (
 // Plan is schedule.Plan, but for its watcher, which stays in its process.
 type Plan struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 10
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 11
 	PointsVersion uint32                 `protobuf:"varint,2,opt,name=points_version,json=pointsVersion,proto3" json:"points_version,omitempty"` // schedule.PointsVersion
 	Tag           uint64                 `protobuf:"varint,3,opt,name=tag,proto3" json:"tag,omitempty"`
 	Seed          uint64                 `protobuf:"fixed64,4,opt,name=seed,proto3" json:"seed,omitempty"`
@@ -594,7 +594,7 @@ func (x *HoldCount) GetScript() uint32 {
 // Outcome is schedule.Outcome.
 type Outcome struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"` // of this message: 3
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"` // of this message: 11
 	Index         uint32                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	Ending        *Ending                `protobuf:"bytes,3,opt,name=ending,proto3" json:"ending,omitempty"`
 	Signature     uint64                 `protobuf:"fixed64,4,opt,name=signature,proto3" json:"signature,omitempty"`
@@ -618,6 +618,7 @@ type Outcome struct {
 	Relaxed       []*Relaxed             `protobuf:"bytes,20,rep,name=relaxed,proto3" json:"relaxed,omitempty"`
 	RelaxedCut    bool                   `protobuf:"varint,21,opt,name=relaxed_cut,json=relaxedCut,proto3" json:"relaxed_cut,omitempty"`
 	Cut           bool                   `protobuf:"varint,23,opt,name=cut,proto3" json:"cut,omitempty"`
+	SetUp         *SetUp                 `protobuf:"bytes,25,opt,name=set_up,json=setUp,proto3" json:"set_up,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -820,6 +821,74 @@ func (x *Outcome) GetCut() bool {
 	return false
 }
 
+func (x *Outcome) GetSetUp() *SetUp {
+	if x != nil {
+		return x.SetUp
+	}
+	return nil
+}
+
+// SetUp is schedule.SetUp.
+type SetUp struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Continued     bool                   `protobuf:"varint,1,opt,name=continued,proto3" json:"continued,omitempty"`
+	Because       []byte                 `protobuf:"bytes,2,opt,name=because,proto3" json:"because,omitempty"`
+	Site          uint64                 `protobuf:"varint,3,opt,name=site,proto3" json:"site,omitempty"` // trace.Site
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetUp) Reset() {
+	*x = SetUp{}
+	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetUp) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetUp) ProtoMessage() {}
+
+func (x *SetUp) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetUp.ProtoReflect.Descriptor instead.
+func (*SetUp) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *SetUp) GetContinued() bool {
+	if x != nil {
+		return x.Continued
+	}
+	return false
+}
+
+func (x *SetUp) GetBecause() []byte {
+	if x != nil {
+		return x.Because
+	}
+	return nil
+}
+
+func (x *SetUp) GetSite() uint64 {
+	if x != nil {
+		return x.Site
+	}
+	return 0
+}
+
 // Relaxed is schedule.Relaxed.
 type Relaxed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -833,7 +902,7 @@ type Relaxed struct {
 
 func (x *Relaxed) Reset() {
 	*x = Relaxed{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -845,7 +914,7 @@ func (x *Relaxed) String() string {
 func (*Relaxed) ProtoMessage() {}
 
 func (x *Relaxed) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -858,7 +927,7 @@ func (x *Relaxed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Relaxed.ProtoReflect.Descriptor instead.
 func (*Relaxed) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{4}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Relaxed) GetSite() uint64 {
@@ -903,7 +972,7 @@ type Watched struct {
 
 func (x *Watched) Reset() {
 	*x = Watched{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -915,7 +984,7 @@ func (x *Watched) String() string {
 func (*Watched) ProtoMessage() {}
 
 func (x *Watched) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -928,7 +997,7 @@ func (x *Watched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Watched.ProtoReflect.Descriptor instead.
 func (*Watched) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{5}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Watched) GetRaces() []*WatchedRace {
@@ -983,7 +1052,7 @@ type WatchedRace struct {
 
 func (x *WatchedRace) Reset() {
 	*x = WatchedRace{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -995,7 +1064,7 @@ func (x *WatchedRace) String() string {
 func (*WatchedRace) ProtoMessage() {}
 
 func (x *WatchedRace) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1008,7 +1077,7 @@ func (x *WatchedRace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedRace.ProtoReflect.Descriptor instead.
 func (*WatchedRace) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{6}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *WatchedRace) GetFirst() *WatchedAccess {
@@ -1079,7 +1148,7 @@ type WatchedAccess struct {
 
 func (x *WatchedAccess) Reset() {
 	*x = WatchedAccess{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1091,7 +1160,7 @@ func (x *WatchedAccess) String() string {
 func (*WatchedAccess) ProtoMessage() {}
 
 func (x *WatchedAccess) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1104,7 +1173,7 @@ func (x *WatchedAccess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedAccess.ProtoReflect.Descriptor instead.
 func (*WatchedAccess) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{7}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WatchedAccess) GetSite() uint64 {
@@ -1140,7 +1209,7 @@ type Divergence struct {
 
 func (x *Divergence) Reset() {
 	*x = Divergence{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1221,7 @@ func (x *Divergence) String() string {
 func (*Divergence) ProtoMessage() {}
 
 func (x *Divergence) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1234,7 @@ func (x *Divergence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Divergence.ProtoReflect.Descriptor instead.
 func (*Divergence) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{8}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Divergence) GetStep() uint32 {
@@ -1204,7 +1273,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1216,7 +1285,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1229,7 +1298,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{9}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Decision) GetThread() int32 {
@@ -1344,7 +1413,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x04done\x18\x03 \x01(\rR\x04done\x12\x16\n" +
 	"\x06nobody\x18\x04 \x01(\rR\x06nobody\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\rR\x05steps\x12\x16\n" +
-	"\x06script\x18\x06 \x01(\rR\x06script\"\x85\x06\n" +
+	"\x06script\x18\x06 \x01(\rR\x06script\"\xb4\x06\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
@@ -1373,7 +1442,12 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\arelaxed\x18\x14 \x03(\v2\x18.heddle.trace.v1.RelaxedR\arelaxed\x12\x1f\n" +
 	"\vrelaxed_cut\x18\x15 \x01(\bR\n" +
 	"relaxedCut\x12\x10\n" +
-	"\x03cut\x18\x17 \x01(\bR\x03cut\"]\n" +
+	"\x03cut\x18\x17 \x01(\bR\x03cut\x12-\n" +
+	"\x06set_up\x18\x19 \x01(\v2\x16.heddle.trace.v1.SetUpR\x05setUp\"S\n" +
+	"\x05SetUp\x12\x1c\n" +
+	"\tcontinued\x18\x01 \x01(\bR\tcontinued\x12\x18\n" +
+	"\abecause\x18\x02 \x01(\fR\abecause\x12\x12\n" +
+	"\x04site\x18\x03 \x01(\x04R\x04site\"]\n" +
 	"\aRelaxed\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\x04R\x04site\x12\x14\n" +
 	"\x05calls\x18\x02 \x03(\x04R\x05calls\x12\x14\n" +
@@ -1423,41 +1497,43 @@ func file_trace_tracepb_plan_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_plan_proto_rawDescData
 }
 
-var file_trace_tracepb_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_trace_tracepb_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_trace_tracepb_plan_proto_goTypes = []any{
 	(*Plan)(nil),          // 0: heddle.trace.v1.Plan
 	(*Hold)(nil),          // 1: heddle.trace.v1.Hold
 	(*HoldCount)(nil),     // 2: heddle.trace.v1.HoldCount
 	(*Outcome)(nil),       // 3: heddle.trace.v1.Outcome
-	(*Relaxed)(nil),       // 4: heddle.trace.v1.Relaxed
-	(*Watched)(nil),       // 5: heddle.trace.v1.Watched
-	(*WatchedRace)(nil),   // 6: heddle.trace.v1.WatchedRace
-	(*WatchedAccess)(nil), // 7: heddle.trace.v1.WatchedAccess
-	(*Divergence)(nil),    // 8: heddle.trace.v1.Divergence
-	(*Decision)(nil),      // 9: heddle.trace.v1.Decision
-	(*Schedule)(nil),      // 10: heddle.trace.v1.Schedule
-	(*Fault)(nil),         // 11: heddle.trace.v1.Fault
-	(*Ending)(nil),        // 12: heddle.trace.v1.Ending
+	(*SetUp)(nil),         // 4: heddle.trace.v1.SetUp
+	(*Relaxed)(nil),       // 5: heddle.trace.v1.Relaxed
+	(*Watched)(nil),       // 6: heddle.trace.v1.Watched
+	(*WatchedRace)(nil),   // 7: heddle.trace.v1.WatchedRace
+	(*WatchedAccess)(nil), // 8: heddle.trace.v1.WatchedAccess
+	(*Divergence)(nil),    // 9: heddle.trace.v1.Divergence
+	(*Decision)(nil),      // 10: heddle.trace.v1.Decision
+	(*Schedule)(nil),      // 11: heddle.trace.v1.Schedule
+	(*Fault)(nil),         // 12: heddle.trace.v1.Fault
+	(*Ending)(nil),        // 13: heddle.trace.v1.Ending
 }
 var file_trace_tracepb_plan_proto_depIdxs = []int32{
-	10, // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
-	11, // 1: heddle.trace.v1.Plan.fault:type_name -> heddle.trace.v1.Fault
+	11, // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
+	12, // 1: heddle.trace.v1.Plan.fault:type_name -> heddle.trace.v1.Fault
 	1,  // 2: heddle.trace.v1.Plan.holds:type_name -> heddle.trace.v1.Hold
-	12, // 3: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
-	8,  // 4: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
-	5,  // 5: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
+	13, // 3: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
+	9,  // 4: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
+	6,  // 5: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
 	2,  // 6: heddle.trace.v1.Outcome.holds:type_name -> heddle.trace.v1.HoldCount
-	4,  // 7: heddle.trace.v1.Outcome.relaxed:type_name -> heddle.trace.v1.Relaxed
-	6,  // 8: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
-	7,  // 9: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
-	7,  // 10: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
-	9,  // 11: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
-	9,  // 12: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	5,  // 7: heddle.trace.v1.Outcome.relaxed:type_name -> heddle.trace.v1.Relaxed
+	4,  // 8: heddle.trace.v1.Outcome.set_up:type_name -> heddle.trace.v1.SetUp
+	7,  // 9: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
+	8,  // 10: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
+	8,  // 11: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
+	10, // 12: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
+	10, // 13: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_plan_proto_init() }
@@ -1473,7 +1549,7 @@ func file_trace_tracepb_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_plan_proto_rawDesc), len(file_trace_tracepb_plan_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,7 +1,7 @@
 package cprog
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,11 +30,6 @@ func startSharing(t testing.TB, prog string, isolation Isolation, how setUp, arg
 
 // shared returns how many executions of the present process continued from an earlier one's set-up.
 func (t *Target) shared() int { return int(t.loop.Process().Shm().SetupsShared) }
-
-// unshared says why executions of the present process do not continue from an earlier one's set-up.
-func (t *Target) unshared() string {
-	return string(bytes.TrimRight(t.loop.Process().Shm().Message[:], "\x00"))
-}
 
 // setUpPlans are plans of every kind that a set-up can be shared by, n of them.
 func setUpPlans(n int, base schedule.Outcome) (plans []schedule.Plan) {
@@ -89,7 +84,7 @@ func sameShared(t testing.TB, what string, a, b schedule.Outcome) {
 		sameOutcome(t, what, a, b)
 		return
 	}
-	a.Relaxed, b.Relaxed = nil, nil
+	a.Relaxed, b.Relaxed, a.SetUp, b.SetUp = nil, nil, schedule.SetUp{}, schedule.SetUp{}
 	if !reflect.DeepEqual(a, b) {
 		t.Fatalf("%s: outcome\n%+v, was\n%+v", what, b, a)
 	}
@@ -231,14 +226,19 @@ func compileSetUp(t *testing.T) string {
 func TestSharedSetUpIsPutBack(t *testing.T) {
 	prog := compileSetUp(t)
 	tg := startSharing(t, prog, Fork, setUpAlways)
+	told, because := 0, ""
 	for i := range 40 {
 		o := run(t, tg, schedule.Plan{Policy: schedule.Random, Seed: uint64(i), Output: true})
 		if o.Ending.Kind != trace.Clean || string(o.Ending.Output) != "set-up in two parts\nleft at 2\n" {
 			t.Fatalf("execution %d: %v %d %q %q", i, o.Ending.Kind, o.Ending.Status, o.Ending.Message, o.Ending.Output)
 		}
+		if o.SetUp.Continued {
+			told++
+		}
+		because = cmp.Or(because, o.SetUp.Because)
 	}
-	if n := tg.shared(); n != 39 {
-		t.Errorf("%d of 40 executions continued from a set-up: %s", n, tg.unshared())
+	if n := tg.shared(); n != 39 || told != n {
+		t.Errorf("%d of 40 executions continued from a set-up, and %d say so: %q", n, told, because)
 	}
 	sameSharing(t, prog, 60)
 }
@@ -246,13 +246,25 @@ func TestSharedSetUpIsPutBack(t *testing.T) {
 // What processes would have in common is not shared.
 func TestSetUpsNotShared(t *testing.T) {
 	prog := compileSetUp(t)
-	for _, what := range []string{"file", "unnamed", "mapping", "left out", "sleep", "child", "timer", "record lock"} {
+	for _, c := range []struct {
+		what, because string
+		placed        bool // its place is known
+	}{
+		{"file", "a file that is open for writing", false}, {"unnamed", "a file that is open for writing", false}, {"mapping", "shared memory", false},
+		{"left out", "memory that a fork leaves out", false}, {"sleep", `the operation "sleep"`, true}, {"child", `the operation "start process"`, true},
+		{"timer", "a timer", true},
+		{"record lock", "a call of fcntl", true},
+	} {
+		what := c.what
 		t.Run(what, func(t *testing.T) {
 			tg := startSharing(t, prog, Fork, setUpAlways, what)
 			for i := range 3 {
 				o := run(t, tg, schedule.Plan{Policy: schedule.Random, Seed: uint64(i), Output: true})
 				if o.Ending.Kind != trace.Clean || o.Ending.Status != 0 {
 					t.Fatalf("execution %d: %v %d %q %q", i, o.Ending.Kind, o.Ending.Status, o.Ending.Message, o.Ending.Output)
+				}
+				if u := o.SetUp; u.Because != c.because || (u.Site != 0) != c.placed {
+					t.Errorf("execution %d: the set-up is not shared because of %q at %v", i, u.Because, u.Site)
 				}
 			}
 			if n := tg.shared(); n != 0 {

@@ -2,6 +2,7 @@ package ipc
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -21,6 +23,8 @@ type execution struct {
 	where      []abi.Waiter // where the threads are, if the runtime was asked and has answered since the last look
 	backtrace  []uint64
 	message    string
+	setUp      abi.SetUp // why later executions repeat the set-up; setUpWhy is the text
+	setUpWhy   string
 	output     []byte
 	holds      []schedule.HoldCount
 	inputs     []string // paths of files that the program opened for reading
@@ -133,6 +137,12 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 		if x.recording != nil {
 			x.recording.place(l)
 		}
+	case abi.RecSetUp:
+		var u abi.SetUp
+		if u, err = one[abi.SetUp](b); err == nil {
+			text, _, _ := bytes.Cut(b[abi.SizeofSetUp:], []byte{0})
+			x.setUp, x.setUpWhy = u, string(text)
+		}
 	case abi.RecMapping:
 		var m abi.Mapping
 		if m, err = one[abi.Mapping](b); err == nil && x.recording != nil {
@@ -201,6 +211,13 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		Holds:    x.holds,
 		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0, Cut: r.Notes&abi.NoteCut != 0,
 		Unordered: schedule.SharedState(r.Notes / abi.NoteUnordered),
+	}
+	if o.SetUp.Continued = r.Notes&abi.NoteContinued != 0; x.setUpWhy != "" || x.setUp.Op != abi.OpNone {
+		o.SetUp.Because, o.SetUp.Site = x.setUpWhy, prog.Site(x.setUp.Pc)
+		if x.setUp.Op != abi.OpNone {
+			op := trace.Op(x.setUp.Op)
+			o.SetUp.Because = cmp.Or(ops.Of(op).Call, fmt.Sprintf("the operation %q", op))
+		}
 	}
 	stacks := &Stacks{}
 	if p.Record {

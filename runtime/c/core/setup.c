@@ -62,11 +62,11 @@ static struct entry *entries;
 static uint32_t nentries;
 static char *sent;       // records of the set-up
 static uint32_t nsent;
-static bool looking;     // whether to share the set-up of this execution
 static const char *refused; // why not; NULL: no reason so far
+static struct hd_set_up refused_at;
 static uint64_t began_ns;
 
-bool hd_setup_open;
+bool hd_setup_open, hd_setup_looking;
 
 // What a plan's set-up depends on.
 struct key {
@@ -161,10 +161,13 @@ static bool differing(const struct key *a, const struct key *b) {
 }
 
 // ---- in an execution
-void hd_setup_refuse(const char *why) {
+static void refuse(const char *why, uint32_t op) {
   hd_setup_open = false;
   refused = why;
+  refused_at = (struct hd_set_up){ .pc = hd.cur ? hd_name(hd.cur->pend.pc) : 0, .op = op };
 }
+
+void hd_setup_refuse(const char *why) { refuse(why, HD_OP_NONE); }
 
 void hd_setup_begin(void) {
   static bool looked;
@@ -172,7 +175,7 @@ void hd_setup_begin(void) {
   looked = true;
   nentries = nsent = 0;
   refused = NULL;
-  looking = hd_setup_open = (once || (hd_isolation == HD_ISOLATION_FORK && vacant >= 0)) && wanted() && plain(&hd.plan);
+  hd_setup_looking = hd_setup_open = (once || (hd_isolation == HD_ISOLATION_FORK && vacant >= 0)) && wanted() && plain(&hd.plan);
   if (once) began_ns = cpu_ns();
 }
 
@@ -208,7 +211,8 @@ static bool shareable(uint16_t op) {
 
 HD_COLD void hd_setup_point(const struct hd_thread *t, bool again) {
   if (!shareable(t->pend.op)) {
-    hd_setup_refuse("an operation that other executions cannot share");
+    bool timer = t->pend.op == HD_OP_THREAD_CREATE; // a timer is a thread, and the set-up ends before the program creates another
+    refuse(timer ? "a timer" : "", timer ? HD_OP_NONE : t->pend.op);
     return;
   }
   if (again || hd.nborn != 1 || hd.npending || t->wait.timed || t->wait.owed || !hd_has(&hd.enabled, t->index) || hd_spinning(t) || hd.late) {
@@ -303,6 +307,7 @@ static void continue_with(struct hd_thread *t, const struct hd_plan *p, uint64_t
   hd_plan_take(p, index);
   rehearse(t);
   __atomic_store_n(&hd_shm->setups_shared, hd_shm->setups_shared + 1, __ATOMIC_RELAXED);
+  hd.result.notes |= HD_NOTE_CONTINUED;
   HD_CALL_MODULES(continues);
   for (uint32_t at = 0; at < nsent;) {
     const struct record *r = (const struct record *)(sent + at);
@@ -372,13 +377,16 @@ static void tell_points(void) {
 
 HD_ON_SIDE_STACK(void, hd_setup_over, (struct hd_thread *t)) {
   hd_setup_open = false;
-  if (!looking) return;
-  looking = false;
+  if (!hd_setup_looking) return;
+  hd_setup_looking = false;
   bool always = hd_shm->options & HD_OPT_SETUP_ALWAYS, snapshot = hd_isolation == HD_ISOLATION_SNAPSHOT;
   if (snapshot ? cpu_ns() - began_ns < WORTH_NS_SNAPSHOT : !always && cpu_ns() < WORTH_NS) return;
-  if (!refused) refused = shared();
+  if (!refused) {
+    refused = hd.nborn == 1 ? shared() : "a timer";
+    refused_at = (struct hd_set_up){ 0 };
+  }
   if (refused) {
-    hd_copy(hd_shm->message, refused, hd_strlen(refused) + 1);
+    hd_out2(HD_REC_SET_UP, &refused_at, sizeof refused_at, refused, (uint32_t)hd_strlen(refused) + 1);
     return;
   }
   tell_points();

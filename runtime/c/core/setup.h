@@ -5,13 +5,14 @@
 
 // Main is the only thread so far, and what it has done can be shared with later executions.
 extern HD_OWN bool hd_setup_open;
+extern HD_OWN bool hd_setup_looking; // whether to share the set-up is yet to be decided
 
 // ---- in an execution
 void hd_setup_begin(void);                         // its plan has been read, and no thread exists
 void hd_setup_point(const struct hd_thread *t, bool again); // t has arrived at a scheduling point
 void hd_setup_done(const struct hd_thread *t, int32_t result, bool aside); // an operation was committed; aside: by hd_commit_aside
 void hd_setup_sent(uint32_t type, const void *a, uint32_t na, const void *b, uint32_t nb); // a record
-void hd_setup_over(struct hd_thread *t);           // t is about to create the first thread; returns once for each execution that continues there
+void hd_setup_over(struct hd_thread *t);           // t is about to create the first thread, while hd_setup_looking; returns once for each execution that continues there
 void hd_setup_refuse(const char *why);             // later executions cannot share the set-up
 
 // ---- in the process stopped at main

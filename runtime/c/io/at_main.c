@@ -141,18 +141,18 @@ static bool same_file(int a, int b) {
 
 static const char *shares(void) {
   for (int fd = 0; fd < BACKUPS; fd++)
-    if (!same_file(fd, backup + fd)) return "the standard output";
+    if (!same_file(fd, backup + fd)) return "another standard output";
   nopens = 0;
   for (int fd = 0; fd < HD_MAX_FD; fd++) {
     struct stat st;
     if ((fd > 0 && fd < BACKUPS) || hd_reserved_fd(fd) || hd_sys(SYS_fstat, fd, &st, 0) != 0) continue;
     long flags = hd_sys(SYS_fcntl, fd, F_GETFL, 0);
     if (flags & O_PATH) continue; // of files that the runtime models, too
-    if (fd < first_new && fd < 64 && flags != modes[fd]) return "the flags of a descriptor";
+    if (fd < first_new && fd < 64 && flags != modes[fd]) return "changed flags of a descriptor";
     if (fd >= first_new && hd_is_external(fd)) return "a descriptor that leads to another process";
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) continue;
     if (fd >= first_new && S_ISREG(st.st_mode) && (flags & O_ACCMODE) != O_RDONLY) return "a file that is open for writing";
-    if (nopens == MOST_OPEN) return "more than 256 files";
+    if (nopens == MOST_OPEN) return "more than 256 open files";
     opens[nopens].fd = fd;
     opens[nopens].flags = flags;
     opens[nopens++].at = hd_sys(SYS_lseek, fd, 0, SEEK_CUR);
@@ -162,7 +162,7 @@ static const char *shares(void) {
   output_then = output_then_size ? hd_map(output_then_size, "the output of the set-up") : NULL;
   for (uint64_t at = 0; at < output_then_size;) {
     long n = hd_sys4(SYS_pread64, backup + 1, output_then + at, output_then_size - at, at);
-    if (n <= 0) return "its output";
+    if (n <= 0) return "output that cannot be read back";
     at += (uint64_t)n;
   }
   return NULL;

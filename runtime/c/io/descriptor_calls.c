@@ -159,7 +159,7 @@ static long control(int fd, int cmd, long arg) {
   case F_GETFD: case F_SETFD: return hd_sys(SYS_fcntl, fd, cmd, arg);
   case F_OFD_SETLKW: hd_unsupported("a lock of an open file (F_OFD_SETLKW)");
   }
-  if (!f && cmd != F_GETFL && cmd != F_SETFL) hd_setup_refuse("fcntl"); // a fork inherits no locks
+  if (!f && cmd != F_GETFL && cmd != F_SETFL) hd_setup_refuse("a call of fcntl"); // a fork inherits no locks
   if (!f) return hd_sys(SYS_fcntl, fd, cmd, arg);
   switch (cmd) {
   case F_GETFL: return (f->kind != HD_FD_PIPE ? O_RDWR : f->out ? O_WRONLY : O_RDONLY) | (f->nonblock ? O_NONBLOCK : 0);

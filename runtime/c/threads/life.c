@@ -171,7 +171,7 @@ int hd_thread_create(uintptr_t *id, const void *attr, void *(*entry)(void *), vo
   size_t size;
   bool detached;
   void *addr = hd_thread_wishes(attr, &size, &detached);
-  if (HD_UNLIKELY(hd.nborn == 1)) hd_setup_over(hd.cur);
+  if (HD_UNLIKELY(hd_setup_looking)) hd_setup_over(hd.cur);
   hd_refresh(id, sizeof *id, pc);
   hd_inject_call();
   hd_access_range(id, sizeof *id, true, pc); // libc stores it before the thread begins

@@ -568,6 +568,7 @@ const (
 	hdRecInput     = 11
 	hdRecBacktrace = 9
 	hdRecWhere     = 18
+	hdRecSetUp     = 20
 	hdRecMapping   = 19
 )
 
@@ -660,6 +661,7 @@ const (
 	hdNoteRandom    = 4
 	hdNoteUnwatched = 8
 	hdNoteSetup     = 32
+	hdNoteContinued = 64
 	hdNoteCut       = 16
 	hdNoteUnordered = 256
 )
@@ -726,6 +728,21 @@ const (
 	hdOffsetofBlockThread = 24
 	hdOffsetofBlockStack  = 28
 	hdOffsetofBlockFreed  = 32
+)
+
+// hdSetUp is struct hd_set_up, 16 bytes.
+type hdSetUp struct {
+	Pc  uint64 // offset 0
+	Op  uint32 // offset 8
+	Pad uint32 // offset 12
+}
+
+// Size and offsets of hdSetUp as the C compiler has them.
+const (
+	hdSizeofSetUp      = 16
+	hdOffsetofSetUpPc  = 0
+	hdOffsetofSetUpOp  = 8
+	hdOffsetofSetUpPad = 12
 )
 
 // hdProfile is struct hd_profile, 16 bytes.
