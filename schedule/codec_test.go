@@ -84,7 +84,7 @@ func TestCodecHasEveryField(t *testing.T) {
 		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Signature: 2, Points: 3, Switches: 4, Preemptions: 5,
 		Threads: 6, Deviations: 7, FairAt: 8, Passed: 24, Stretches: 23, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
 		Relaxed: []Relaxed{{Site: 1, Calls: []trace.Site{2, 3}, Order: true, Weak: true}}, RelaxedCut: true, Cut: true,
-		SetUp: SetUp{Continued: true, Because: "a sleep", Site: 4},
+		SetUp:    SetUp{Continued: true, Because: "a sleep", Site: 4},
 		External: true, Shared: true, Random: true, Unordered: StreamState | ClockState,
 		Watched: &Watched{
 			Races: []Race{{

@@ -77,6 +77,11 @@ func (p *progress) running(at *target.Position) {
 	if len(at.Threads) > 0 && p.names != nil && at.Told != p.told {
 		p.told, p.long = at.Told, at.For
 		u := engine.UnfinishedExecution(&schedule.Outcome{Ending: trace.Ending{Kind: trace.Unfinished, Thread: -1, Waiters: at.Threads}}, p.names.Locate, p.object)
+		for i, steps := range at.Spins {
+			if steps > 0 {
+				u.Threads[i].Spins(steps)
+			}
+		}
 		p.lines(fmt.Sprintf("an execution has run for %.0f s: %s; its threads:", at.Told.Seconds(), wording.Count(at.Points, "scheduling point")), result.PositionLines(u.Threads))
 		return
 	}

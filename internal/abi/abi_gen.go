@@ -572,7 +572,8 @@ const (
 
 // enum
 const (
-	WhereMost = 64
+	WhereMost  = 64
+	WhereSpins = 256
 )
 
 // enum hd_outcome
@@ -890,7 +891,7 @@ type Waiter struct {
 	Holder  uint32 // offset 24
 	Stack   uint32 // offset 28
 	Process uint32 // offset 32
-	Pad     uint32 // offset 36
+	Spins   uint32 // offset 36
 }
 
 // Size and offsets of Waiter as the C compiler has them.
@@ -904,7 +905,7 @@ const (
 	OffsetofWaiterHolder  = 24
 	OffsetofWaiterStack   = 28
 	OffsetofWaiterProcess = 32
-	OffsetofWaiterPad     = 36
+	OffsetofWaiterSpins   = 36
 )
 
 // RecHeader is struct hd_rec_header, 8 bytes.

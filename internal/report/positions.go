@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -17,6 +19,31 @@ type Position struct {
 	Holder  *int   `json:"holder,omitempty"` // the thread that held the object
 	Where   string `json:"where"`
 	Text    string `json:"text"` // in words, without the place
+	steps   int    // for which it has spun there; 0 if it does not
+}
+
+// Spins says that the thread has observed nothing new at so many steps in a row, one of which is its operation.
+func (p *Position) Spins(steps int) {
+	p.steps = steps
+	switch {
+	case p.Op == trace.OpRead.String() || p.Op == trace.OpAtomicLoad.String():
+		p.Text = "has read"
+	case p.Op == trace.OpYield.String():
+		p.Text = "has yielded"
+		return
+	default:
+		p.Text = "has repeated " + p.Op + " of"
+	}
+	p.Text += " " + cmp.Or(p.Object, "the same memory")
+}
+
+// Line says where the thread is.
+func (p *Position) Line() string {
+	line := fmt.Sprintf("T%d: %s at %s", p.Thread, p.Text, cmp.Or(p.Where, "an unknown place"))
+	if p.steps > 0 {
+		line += " for " + wording.Count(p.steps, "step")
+	}
+	return line
 }
 
 // Positions returns where the threads of an execution were that had not ended. where formats a site for a call stack of the

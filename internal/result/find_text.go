@@ -2,7 +2,6 @@ package result
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -181,7 +180,7 @@ func PositionLines(threads []report.Position) (lines []string) {
 		if i == most {
 			return append(lines, "and "+wording.Count(len(threads)-most, "more thread"))
 		}
-		lines = append(lines, fmt.Sprintf("T%d: %s at %s", p.Thread, p.Text, cmp.Or(p.Where, "an unknown place")))
+		lines = append(lines, p.Line())
 	}
 	return lines
 }

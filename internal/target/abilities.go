@@ -54,8 +54,10 @@ type Position struct {
 	Thread trace.ThreadID
 	Site   trace.Site // of the last of them, 0 if it has passed none
 	// Threads says where its threads were after Told, as trace.Ending.Waiters does; nil unless it has run for several seconds.
-	// It has the first 64 threads at most.
+	// It has the first 64 threads at most. Spins says of each, if it spins for long, at how many steps in a row it observed nothing
+	// new; the thread's Op, Site and Object are those of such an observation.
 	Threads []trace.Waiter
+	Spins   []int
 	Told    time.Duration
 }
 

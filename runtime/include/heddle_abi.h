@@ -535,7 +535,7 @@ enum hd_record {
   HD_REC_MAPPING = 19, // struct hd_mapping, then the path of the file, zero-terminated; with EVENTS
 };
 
-enum { HD_WHERE_MOST = 64 };
+enum { HD_WHERE_MOST = 64, HD_WHERE_SPINS = 256 };
 
 enum hd_outcome {
   HD_OUT_CLEAN = 0,      // exited; status in hd_result.status
@@ -721,7 +721,8 @@ struct hd_waiter {
   uint32_t stack;    // number of a HD_REC_STACK, 0: none
   uint32_t process;  // 0: a thread of the program. n: the one of its n-th child process, which continues the thread's fork; then
                      // there is no other waiter, and holder is not in the child
-  uint32_t pad;
+  uint32_t spins;    // WHERE: how many observations in a row told the thread nothing new, 0 if they are few; op, pc and object are those of
+                     // one of them
 };
 
 // ---------------------------------------------------------------- shared memory

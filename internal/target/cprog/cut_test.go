@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -213,5 +214,68 @@ func TestWatchdogSaysWhere(t *testing.T) {
 			}
 			tg.Close()
 		}
+	}
+}
+
+// TestSpinsOfLongExecution: where the threads of an execution are also says which of them spins, on what.
+func TestSpinsOfLongExecution(t *testing.T) {
+	prog := compile(t, `
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int ready;
+static long done;
+static void *loads(void *arg) { while (!atomic_load(&ready)) {} return arg; }
+static void *yields(void *arg) { while (!atomic_load(&ready)) sched_yield(); return arg; }
+static void *tries(void *arg) { while (pthread_mutex_trylock(&held)) {} return arg; }
+int main(int argc, char **argv) {
+  pthread_t t;
+  pthread_mutex_lock(&held);
+  pthread_create(&t, NULL, !strcmp(argv[1], "loads") ? loads : !strcmp(argv[1], "yields") ? yields : tries, NULL);
+  for (;;) {
+    pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&own);
+    done++;
+    pthread_mutex_unlock(&own);
+  }
+}`)
+	lib, err := theRuntime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for how, op := range map[string]trace.Op{"loads": trace.OpAtomicLoad, "yields": trace.OpAtomicLoad, "tries": trace.OpMutexTrylock} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			tg, err := Start(t.Context(), Config{Path: prog, Args: []string{prog, how}, Runtime: lib, Isolation: Fork, Watchdog: time.Hour})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tg.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			told := make(chan target.Position, 1)
+			go func() {
+				defer cancel()
+				for ctx.Err() == nil {
+					if at, ok := tg.Position(); ok && len(at.Spins) == 2 && at.Spins[1] > 0 {
+						told <- at
+						return
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			}()
+			tg.Run(ctx, schedule.Plan{MaxSteps: 1 << 30, FairAfter: 1 << 29})
+			select {
+			case at := <-told:
+				w := &at.Threads[1]
+				if at.Spins[0] != 0 || at.Spins[1] < abi.WhereSpins || w.Thread != 1 || w.Op != op || w.Object.Region() != trace.RegionGlobal || w.Site == 0 {
+					t.Errorf("T1 spins %d times and T0 %d times: %+v", at.Spins[1], at.Spins[0], w)
+				}
+			default:
+				t.Error("nothing was said")
+			}
+		})
 	}
 }

@@ -138,17 +138,18 @@ func (s *stream) follow() {
 	at.Plan, at.Index, at.Execution = s.queue[0].plan, s.queue[0].done, s.running()
 	at.For = time.Since(s.began)
 	if before := s.position.Load(); before != nil {
-		at.Threads, at.Told = before.Threads, before.Told
+		at.Threads, at.Spins, at.Told = before.Threads, before.Spins, before.Told
 	}
 	if s.x.where != nil {
 		stacks := &Stacks{}
 		if s.x.recording != nil {
 			stacks = &s.x.recording.who
 		}
-		at.Threads, at.Told = make([]trace.Waiter, len(s.x.where)), at.For
+		at.Threads, at.Spins, at.Told = make([]trace.Waiter, len(s.x.where)), make([]int, len(s.x.where)), at.For
 		for i := range s.x.where {
 			at.Threads[i] = waiterOf(s.Program, stacks, &s.x.where[i])
 			at.Threads[i].Stack = 0
+			at.Spins[i] = int(s.x.where[i].Spins)
 		}
 		s.x.where = nil
 	}

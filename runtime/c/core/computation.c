@@ -76,6 +76,7 @@ static void computes(struct hd_thread *t, uint64_t pc) {
 static void waits(struct hd_thread *t, uint64_t pc, uint64_t addr) {
   t->progress.looked = t->progress.repeats = t->progress.failed = 0;
   hd.stretches++;
+  hd_vain(t, HD_OP_READ, pc, addr);
   hd_waste(t, pc, WEIGHT, TURNS);
   hd_forced_yield(t, pc, addr);
 }

@@ -197,6 +197,7 @@ void hd_tell_where(uint64_t pc) {
     const struct hd_thread *u = &hd_threads[i];
     if (u->ended || u->fires) continue;
     struct hd_waiter w = waiter(u, true);
+    if (w.flags & HD_WAIT_READY) hd_spins_at(u, &w);
     if (u == hd.cur && pc) w = (struct hd_waiter){ .thread = u->number, .op = HD_OP_NONE, .flags = HD_WAIT_READY, .pc = hd_name(pc) };
     r.threads[r.n++] = w;
   }

@@ -23,6 +23,7 @@
 // A thread that writes to memory between its observations may have an effect that becomes visible
 // only later. The policies treat it as spinning, but it is neither idle nor futile; if it waits
 // forever, the step budget ends the execution.
+#include "core/modules.h"
 #include "core/outcome.h"
 #include "core/outside.h"
 #include "core/progress.h"
@@ -114,6 +115,28 @@ bool hd_tells_nothing(struct hd_thread *t, uint64_t pc, uint64_t value) {
 }
 
 HD_ON_SIDE_STACK(void, hd_observe, (struct hd_thread *t, uint64_t pc, uint64_t value)) {
-  if (!hd_tells_nothing(t, pc, value)) hd_progress(t);
-  else hd_waste(t, pc, 1, true);
+  if (!hd_tells_nothing(t, pc, value)) {
+    hd_progress(t);
+    return;
+  }
+  hd_vain(t, t->pend.op, pc, t->pend.obj);
+  hd_waste(t, pc, 1, true);
+}
+
+void hd_vain(struct hd_thread *t, uint16_t op, uint64_t pc, uint64_t object) {
+  t->progress.vain.op = op;
+  t->progress.vain.pc = pc;
+  t->progress.vain.object = object;
+  t->progress.vain.points = hd.points;
+}
+
+void hd_spins_at(const struct hd_thread *t, struct hd_waiter *w) {
+  if (t->progress.stale < HD_WHERE_SPINS) return;
+  // Each of the fruitless observations was a scheduling point of its own: a read since as many points is one of them.
+  if (hd.points - t->progress.vain.points < t->progress.stale) {
+    w->op = t->progress.vain.op;
+    w->pc = hd_name(t->progress.vain.pc);
+    w->object = hd_name(t->progress.vain.object);
+  }
+  if (w->op != HD_OP_NONE) w->spins = t->progress.stale;
 }

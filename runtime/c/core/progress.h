@@ -5,6 +5,8 @@
 
 bool hd_spinning(const struct hd_thread *t);
 void hd_observe(struct hd_thread *t, uint64_t pc, uint64_t value); // t read value from its pending operation's object
+void hd_vain(struct hd_thread *t, uint16_t op, uint64_t pc, uint64_t object); // t's read by op told nothing new
+void hd_spins_at(const struct hd_thread *t, struct hd_waiter *w); // says in w that t spins, if it does so for long
 bool hd_tells_nothing(struct hd_thread *t, uint64_t pc, uint64_t value); // t has read this value here before; remembers it
 void hd_waste(struct hd_thread *t, uint64_t pc, uint32_t weight, uint32_t futile); // t performed an operation that achieved nothing
 static inline void hd_progress(struct hd_thread *t) { t->progress.stale = 0; hd.progress_at = hd.points; }

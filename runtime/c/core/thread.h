@@ -110,6 +110,7 @@ struct hd_thread {
     struct { uint64_t key, value; } seen[HD_SEEN_SETS][HD_SEEN_WAYS];
     uint32_t seen_next;
     uint32_t stale;        // consecutive reads that returned nothing new to the thread
+    struct { uint64_t pc, object, points; uint16_t op; } vain; // the last of these, and hd.points then
     uint32_t idle, futile; // counts of progress.c, valid while hd.progress_at equals idle_at
     uint64_t idle_at;
     uint8_t wrote;         // HD_WROTE_*: it has written to memory, as of the last hd_progress_wrote

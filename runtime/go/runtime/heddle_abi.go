@@ -574,7 +574,8 @@ const (
 
 // enum
 const (
-	hdWhereMost = 64
+	hdWhereMost  = 64
+	hdWhereSpins = 256
 )
 
 // enum hd_outcome
@@ -892,7 +893,7 @@ type hdWaiter struct {
 	Holder  uint32 // offset 24
 	Stack   uint32 // offset 28
 	Process uint32 // offset 32
-	Pad     uint32 // offset 36
+	Spins   uint32 // offset 36
 }
 
 // Size and offsets of hdWaiter as the C compiler has them.
@@ -906,7 +907,7 @@ const (
 	hdOffsetofWaiterHolder  = 24
 	hdOffsetofWaiterStack   = 28
 	hdOffsetofWaiterProcess = 32
-	hdOffsetofWaiterPad     = 36
+	hdOffsetofWaiterSpins   = 36
 )
 
 // hdRecHeader is struct hd_rec_header, 8 bytes.
