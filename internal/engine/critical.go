@@ -138,6 +138,14 @@ func (x *explainer) explain(ctx context.Context) error {
 			return nil
 		}
 	}
+	for _, c := range x.loose[:min(len(x.loose), explainOrders)] {
+		if len(x.confirmed) > 0 {
+			break
+		}
+		if _, err := x.settle(ctx, c); err != nil {
+			return unlessLimit(err)
+		}
+	}
 	if len(x.confirmed) == 0 {
 		if err := unlessLimit(x.turnTogether(ctx)); err != nil {
 			return err
@@ -239,11 +247,13 @@ type explainer struct {
 	omitted  bool            // a bound other than the experiment's left orderings out
 	passes   bool            // another schedule does
 
-	nearby    []*experiment.Result // of near, nil until needed
-	confirmed []*suspect           // the most telling first
-	doubtful  []*suspect           // with some of the two turned, executions fail all the same
-	refuted   []*suspect           // with all of them
-	unsettled []*suspect           // the limits ended the work before they were tried in other schedules
+	users     map[trace.Object]trace.ThreadID // by word of memory, the thread that accesses it in the base, -1 for several; nil until needed
+	nearby    []*experiment.Result            // of near, nil until needed
+	confirmed []*suspect                      // the most telling first
+	doubtful  []*suspect                      // with some of the two turned, executions fail all the same
+	refuted   []*suspect                      // with all of them
+	unsettled []*suspect                      // the limits ended the work before they were tried in other schedules
+	loose     []*suspect                      // what had to move with them suffices: tried only if nothing else is confirmed
 }
 
 // pairOf is a pair of dependent events of the base, in their order, and what turning it showed.
@@ -572,28 +582,9 @@ func used(ev *trace.Event) [2]trace.Object {
 // It hands each such ordering to accept until that returns true.
 func (x *explainer) delay(ctx context.Context, of func(event int) bool, nth, most, after int, accept func(context.Context, *suspect) (bool, error)) error {
 	base := x.Base
-	type place struct {
-		thread trace.ThreadID
-		site   trace.Site
-	}
-	seen := map[place]int{}
-	parts := experiment.Parts(base)
-	delays := 0
-	for e := len(base.Events) - 1; e > after; e-- {
+	for _, e := range x.delayable(of, nth, most, after) {
 		ev := &base.Events[e]
 		does := ops.Does(ev.Op)
-		if !of(e) || ev.Site == 0 || x.systems(ev.Site) || ev.Op.IsAccess() && parts[ev.Site] || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory ||
-			ev.Op.IsAccess() && ev.Object == 0 || ev.Op == trace.OpAbort || ev.Op == trace.OpSignal || does == ops.None || does == ops.Allocate || does == ops.Wait && ops.Of(ev.Op).Of == ops.WaitGroup || auxiliary(ev.Op) || ev.Flags&trace.FlagNoDecision != 0 && !ev.Op.IsAccess() {
-			continue
-		}
-		at := place{ev.Thread, ev.Site}
-		if seen[at]++; seen[at] != nth {
-			continue
-		}
-		if delays++; delays > most {
-			x.omitted = x.omitted || most >= explainDelays
-			return nil
-		}
 		before := experiment.Before(base, e)
 		plan := x.Reordered(before, ev.Site)
 		plan.Holds = holding(x.Base, e, 0)
@@ -631,6 +622,10 @@ func (x *explainer) delay(ctx context.Context, of func(event int) bool, nth, mos
 			if found == nil {
 				continue
 			}
+			if found.loose {
+				x.loose = append(x.loose, found)
+				continue
+			}
 			named = true
 			if done, err := accept(ctx, found); err != nil || done {
 				return unlessLimit(err)
@@ -646,11 +641,77 @@ func (x *explainer) delay(ctx context.Context, of func(event int) bool, nth, mos
 		if found == nil {
 			continue
 		}
+		if found.loose {
+			x.loose = append(x.loose, found)
+			continue
+		}
 		if done, err := accept(ctx, found); err != nil || done {
 			return unlessLimit(err)
 		}
 	}
 	return nil
+}
+
+// delayable returns the events of the base behind event after that delay delays a thread before, in that order. Of a test's report, or what else a
+// thread does for itself, there is a lot: accesses to memory that no other thread accesses come after the others, but for the last few.
+func (x *explainer) delayable(of func(event int) bool, nth, most, after int) []int {
+	base := x.Base
+	type place struct {
+		thread trace.ThreadID
+		site   trace.Site
+	}
+	seen := map[place]int{}
+	parts := experiment.Parts(base)
+	var out, alone []int
+	n := 0
+	for e := len(base.Events) - 1; e > after; e-- {
+		ev := &base.Events[e]
+		does := ops.Does(ev.Op)
+		if !of(e) || ev.Site == 0 || x.systems(ev.Site) || ev.Op.IsAccess() && parts[ev.Site] || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory ||
+			ev.Op.IsAccess() && ev.Object == 0 || ev.Op == trace.OpAbort || ev.Op == trace.OpSignal || does == ops.None || does == ops.Allocate || does == ops.Wait && ops.Of(ev.Op).Of == ops.WaitGroup || auxiliary(ev.Op) || ev.Flags&trace.FlagNoDecision != 0 && !ev.Op.IsAccess() {
+			continue
+		}
+		at := place{ev.Thread, ev.Site}
+		if seen[at]++; seen[at] != nth {
+			continue
+		}
+		if n++; n > explainNear && ev.Op.IsAccess() && x.alone(ev) {
+			alone = append(alone, e)
+		} else {
+			out = append(out, e)
+		}
+	}
+	x.omitted = x.omitted || most >= explainDelays && max(len(out), len(alone)) > most
+	if out = some(out, most); most < explainDelays {
+		return out
+	}
+	return append(out, some(alone, most)...)
+}
+
+// alone reports whether no thread but that of an access of the base accesses its memory there.
+func (x *explainer) alone(ev *trace.Event) bool {
+	const both = -1
+	if x.users == nil {
+		x.users = map[trace.Object]trace.ThreadID{}
+		for i := range x.Base.Events {
+			if own := &x.Base.Events[i]; own.Op.IsAccess() {
+				for _, word := range words(own) {
+					if th, ok := x.users[word]; !ok {
+						x.users[word] = own.Thread
+					} else if th != own.Thread {
+						x.users[word] = both
+					}
+				}
+			}
+		}
+	}
+	return !slices.ContainsFunc(words(ev), func(word trace.Object) bool { return x.users[word] == both })
+}
+
+// words returns the words of memory that an access begins and ends in.
+func words(ev *trace.Event) []trace.Object {
+	object, size := race.Place(ev)
+	return []trace.Object{object &^ 7, (object + trace.Object(max(size, 1)) - 1) &^ 7}
 }
 
 // awaited returns what threads that wait when the base ends do meanwhile in an execution that delays an event from event from to event to.
@@ -733,9 +794,9 @@ func acquisition(t *trace.Trace, release, from int) int {
 	return release
 }
 
-// delayed executes the first events of an execution that delayed an event of the base, which is event at there, and
-// then that event.
-func (x *explainer) delayed(ctx context.Context, in *experiment.Result, first, at int) (*experiment.Result, error) {
+// delayed executes the first events of an execution that delayed event e of the base, which is event at there, and then that event. A wait
+// that times out in the base does so again, unless what it waits for is there.
+func (x *explainer) delayed(ctx context.Context, e int, in *experiment.Result, first, at int) (*experiment.Result, error) {
 	sites := []trace.Site{in.Trace.Events[at].Site}
 	if first > 0 {
 		sites = append(sites, in.Trace.Events[first-1].Site)
@@ -745,7 +806,11 @@ func (x *explainer) delayed(ctx context.Context, in *experiment.Result, first, a
 	}
 	sites = slices.DeleteFunc(sites, func(s trace.Site) bool { return s == 0 })
 	y := x.On(in.Trace, in.Plan)
-	return y.Run(ctx, y.Reordered(append(experiment.First(first), at), sites...))
+	plan := y.Reordered(append(experiment.First(first), at), sites...)
+	if x.Base.Events[e].Flags&trace.FlagTimeout != 0 {
+		plan.Script[len(plan.Script)-1].Timeout = true
+	}
+	return y.Run(ctx, plan)
 }
 
 // tooEarly executes what happened in an execution that delayed event e of the base up to event other of another
@@ -758,7 +823,7 @@ func (x *explainer) tooEarly(ctx context.Context, e int, in *experiment.Result, 
 	if lock := ops.AcquiresAt(in.Trace, other); lock != 0 && lock == ops.AcquiresAt(in.Trace, at) {
 		until = sectionsEnd(in.Trace, until, at) // otherwise it waits for the lock, and others go on meanwhile
 	}
-	r, err := x.delayed(ctx, in, until, at)
+	r, err := x.delayed(ctx, e, in, until, at)
 	if err != nil || r.Trace == nil || r.Verdict != experiment.Passes {
 		return nil, err
 	}
@@ -766,7 +831,7 @@ func (x *explainer) tooEarly(ctx context.Context, e int, in *experiment.Result, 
 	if own := experiment.Match(x.Base, r.Trace).Of(e); second < 0 || own >= 0 && own < second {
 		return nil, nil
 	}
-	control, err := x.delayed(ctx, in, other, at)
+	control, err := x.delayed(ctx, e, in, other, at)
 	if err != nil {
 		return nil, err
 	}
@@ -774,7 +839,7 @@ func (x *explainer) tooEarly(ctx context.Context, e int, in *experiment.Result, 
 	if later := experiment.Match(in.Trace, x.Base).Of(other); later > e {
 		found.Second, found.InPassing = later, 0
 	}
-	return &suspect{Order: found, passing: r.Trace}, nil
+	return &suspect{Order: found, passing: r.Trace, loose: control.Verdict == experiment.Passes}, nil
 }
 
 // narrow looks for what event e, which is event at of an execution that delayed it from event from on and did not fail, came too early
@@ -786,7 +851,7 @@ func (x *explainer) narrow(ctx context.Context, e int, in *experiment.Result, fr
 			return nil, nil
 		}
 		mid := (fails + passes) / 2
-		r, err := x.delayed(ctx, in, sectionsEnd(in.Trace, mid, at), at)
+		r, err := x.delayed(ctx, e, in, sectionsEnd(in.Trace, mid, at), at)
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ type suspect struct {
 	passing *trace.Trace // turned it and did not fail
 	pair    *pairOf      // that was turned; nil for an event that was delayed
 	with    *pairOf      // that has to be turned together with pair; nil for none
+	loose   bool         // with the two in their order, what else had to move keeps the execution from failing, too
 }
 
 // turned returns the pairs of an origin on which the failure depends alone: those with a control, if any has one, and of those that
