@@ -384,7 +384,9 @@ func (x *explainer) holdUntil(ctx context.Context, y *experiment.Experiment, c *
 	}
 	for _, until := range []trace.Site{until, 0} { // it may be there more than once
 		plan := y.Reordered(experiment.Before(y.Base, first), y.Base.Events[first].Site)
-		plan.Holds = holding(y.Base, first, until)
+		if y.Base.Events[first].Site != 0 { // a timer fires when the others can do no more
+			plan.Holds = holding(y.Base, first, until)
+		}
 		r, err := y.Run(ctx, plan)
 		if err != nil {
 			return nil, err

@@ -134,6 +134,11 @@ func (x *explainer) explain(ctx context.Context) error {
 		if err := x.explainBy(ctx, origin); err != nil {
 			return err
 		}
+		if origin == report.OwnEvent {
+			if err := unlessLimit(x.expiries(ctx)); err != nil {
+				return err
+			}
+		}
 		if slices.ContainsFunc(x.doubtful, func(c *suspect) bool { return 2*c.Failed < c.Executions }) {
 			return nil
 		}

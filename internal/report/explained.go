@@ -22,6 +22,11 @@ func (x *explaining) steps(t *trace.Trace, events []int) []Step {
 		if c := v.cells[i]; c != nil {
 			s.Text, s.Where = c.Text, v.Places[c.Place].Label
 		}
+		if start, ok := x.timers(t)[i]; ok { // it has no place of its own
+			if c := v.cells[start]; c != nil {
+				s.Where = v.Places[c.Place].Label
+			}
+		}
 		out = append(out, s)
 	}
 	return out
@@ -106,6 +111,10 @@ func (x *explaining) callers(site trace.Site, stack []trace.Site) (out []string)
 func (x *explaining) explained(t *trace.Trace, e int) ExplainedEvent {
 	ev := &t.Events[e]
 	out := ExplainedEvent{Event: e, Thread: ThreadText(ev.Thread), Operation: verb(ev), Where: x.place(ev)}
+	if start, ok := x.timers(t)[e]; ok { // it has no place of its own
+		ev = &t.Events[start]
+		out.Operation, out.Where = expiry(&t.Events[e])+" of the timer that "+ThreadText(ev.Thread)+" started", x.place(ev)
+	}
 	out.Stack = x.callers(ev.Site, t.Stacks[ev.Stack])
 	for _, lock := range heldBy(t, ev.Thread, e) {
 		out.Holds = append(out.Holds, x.names.Object(t, lock, 0, e))

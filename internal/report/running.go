@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/symbol"
@@ -57,6 +58,15 @@ func (r *Running) functions(t *trace.Trace, event int) (names []string) {
 // Locate is a finding.Locate.
 func (r *Running) Locate(s trace.Site) finding.Location {
 	return locate(r.symbols(), r.modules(), s)
+}
+
+// locateOwn is Locate, but where a function of Go's library was compiled into the program's own code, it returns the place in that.
+func (r *Running) locateOwn(s trace.Site) finding.Location {
+	frames := r.symbols().Call(s)
+	if i := slices.IndexFunc(frames, func(f symbol.Frame) bool { return f.Known() && !f.System() && !f.GoStandard() }); i > 0 && frames[0].GoStandard() {
+		return locationOf(frames[i:])
+	}
+	return r.Locate(s)
 }
 
 // LocateIn returns a finding.Locate for the sites of a table of modules.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"syscall"
@@ -19,8 +20,9 @@ type explaining struct {
 	said  map[int]bool // events of the execution that they have described
 	last  string       // the object that they have named last
 	detail
-	also   *Order                 // that avoids the failure together with the first ordering, nil if that does so alone
-	tables map[*trace.Trace]table // by execution, as far as they were needed
+	started map[*trace.Trace]map[int]int // by execution, what timers returns
+	also    *Order                       // that avoids the failure together with the first ordering, nil if that does so alone
+	tables  map[*trace.Trace]table       // by execution, as far as they were needed
 	// later is the event of the execution that does not fail for which an ordering's second, an acquisition, stands; -1 for none.
 	later int
 	// inside is what comes between two operations of another thread; nil for none.
@@ -31,6 +33,9 @@ type explaining struct {
 func (x *explaining) Event(i int) string {
 	ev := &x.Trace.Events[i]
 	if x.said[i] {
+		if _, ok := x.timers(x.Trace)[i]; ok {
+			return "the timer's " + expiry(ev)
+		}
 		return fmt.Sprintf("T%d's %s", ev.Thread, verb(ev))
 	}
 	x.said[i] = true
@@ -40,6 +45,13 @@ func (x *explaining) Event(i int) string {
 func (x *explaining) eventIn(t *trace.Trace, i int) string {
 	i = begun(t, i)
 	ev := &t.Events[i]
+	if start, ok := x.timers(t)[i]; ok {
+		place := x.place(&t.Events[start])
+		if _, own := x.names.ownPlace(t, start); own != 0 {
+			place = x.where(own)
+		}
+		return "the " + expiry(ev) + " of the timer started at " + cmp.Or(place, "an unknown place")
+	}
 	object := x.object(t, i)
 	s := fmt.Sprintf("T%d's %s", ev.Thread, verb(ev))
 	if child, ok := ev.Child(); ok && ops.Does(ev.Op) == ops.Create {
@@ -55,6 +67,25 @@ func (x *explaining) eventIn(t *trace.Trace, i int) string {
 	}
 	how, own := x.names.ownPlace(t, i)
 	return s + x.at(x.place(ev), how, own)
+}
+
+// expiry is what an event by which a timer fires is called.
+func expiry(ev *trace.Event) string {
+	if ev.Op == trace.OpTimerFire {
+		return "firing"
+	}
+	return "expiry"
+}
+
+// timers returns ops.Timers of an execution.
+func (x *explaining) timers(t *trace.Trace) map[int]int {
+	if _, ok := x.started[t]; !ok {
+		if x.started == nil {
+			x.started = map[*trace.Trace]map[int]int{}
+		}
+		x.started[t] = ops.Timers(t)
+	}
+	return x.started[t]
 }
 
 // begun returns, for what a goroutine's operation on a channel accesses, the event by which the operation began, and the event itself for others.
@@ -181,7 +212,7 @@ func allocatedAt(described string) (site, offset string, ok bool) {
 
 // where is the place of an instruction, with the function. Without, the file may be cut, too.
 func (x *explaining) where(s trace.Site) string {
-	l := x.names.Locate(s)
+	l := x.names.locateOwn(s)
 	switch {
 	case l.Func == "" || l.Text != l.Func+" "+l.Place:
 		return x.cut(l.Text)
@@ -221,11 +252,11 @@ func (x *explaining) Wait(th trace.ThreadID) string {
 // Brief implements pattern.Words.
 func (x *explaining) Brief() bool { return x.detail.brief }
 
-// object names what an event concerns; empty for a thread, which heddle knows by its stack.
+// object names what an event concerns; empty for a thread, which heddle knows by its stack, and for a timer, which has no name.
 func (x *explaining) object(t *trace.Trace, i int) string {
 	ev := &t.Events[i]
 	switch s := ops.Of(ev.Op); {
-	case ev.Object == 0, s.Of == ops.Signal, s.Of == ops.Thread && s.Does != ops.Start:
+	case ev.Object == 0, s.Of == ops.Signal, s.Of == ops.Timer, s.Of == ops.Thread && s.Does != ops.Start:
 		return ""
 	}
 	return kinded(ev.Op, x.cutObject(x.names.Object(t, ev.Object, ev.Size, i)))
