@@ -45,6 +45,9 @@ func (x *explaining) interruption(e *Explanation) *interruption {
 		switch {
 		case len(behind) == 2:
 			i.c = behind[1]
+			if e := behind[0]; i.also < 0 && e > i.b && x.Object(e) != x.Object(i.b) { // what comes between c and itself is another access
+				i.also = e
+			}
 		case later >= 0:
 			i.c, i.later = -1, later
 		}
@@ -106,6 +109,20 @@ func (i *interruption) events() []int {
 	return slices.DeleteFunc([]int{i.a, i.b, i.also, i.c}, func(e int) bool { return e < 0 })
 }
 
+// oneObjectBetween reports whether what comes between, and the two operations that it comes between, are of one object, as far as they are known.
+func (x *explaining) oneObjectBetween(i *interruption) bool {
+	return !slices.ContainsFunc(i.events(), func(e int) bool { return x.Object(e) != x.Object(i.b) })
+}
+
+// objectsBetween names the objects of what comes between: `a and b`.
+func (x *explaining) objectsBetween(i *interruption) string {
+	objects := x.Object(i.b)
+	if i.also >= 0 && x.Object(i.also) != objects {
+		objects += " and " + x.Object(i.also)
+	}
+	return objects
+}
+
 // interrupts tells in a line what comes between what. named says that the object of what comes between has been told.
 func (x *explaining) interrupts(i *interruption, named bool) string {
 	describe := func(s string) string { return s }
@@ -116,14 +133,14 @@ func (x *explaining) interrupts(i *interruption, named bool) string {
 		return x.interruptsBriefly(i)
 	}
 	b := describe(x.Event(i.b))
-	a := describe(x.Event(i.a))
-	if x.brief && i.c >= 0 { // its object is left out
-		x.last = x.Object(i.c)
-	}
 	if i.also >= 0 {
 		b += " and its " + x.own(describe(x.Event(i.also))) + " come"
 	} else {
 		b += " comes"
+	}
+	a := describe(x.Event(i.a))
+	if x.brief && i.c >= 0 && x.oneObjectBetween(i) { // its object is left out
+		x.last = x.Object(i.c)
 	}
 	return fmt.Sprintf("%s between %s and its %s", b, a, x.own(describe(x.behind(i))))
 }

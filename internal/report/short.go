@@ -190,6 +190,12 @@ func (x *explaining) ordering(m *pattern.Match, o *Order, section []int) (said, 
 		return " of " + object
 	}
 	switch {
+	case x.inside != nil && !x.oneObjectBetween(x.inside):
+		objects := ""
+		if x.brief && x.name > 12 { // with the least room, the lines have to do
+			objects = of(x.objectsBetween(x.inside))
+		}
+		return objects + ": " + x.interrupts(x.inside, false), ""
 	case x.inside != nil:
 		return of(x.Object(x.inside.b)) + ": " + x.interrupts(x.inside, true), ""
 	case m.Begun > 0:
