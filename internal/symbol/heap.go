@@ -81,6 +81,14 @@ func (o *Objects) newHeapTypes() *heapTypes {
 			h.add(block, &blockType{typ: v.Type.Pointee(), variable: v.Text, kind: kind, elements: o.t.isC(e.Site) || arrays[o.allocs[block].Site]})
 		}
 	}
+	if o.as != nil {
+		there := o.as.newHeapTypes()
+		for i := range o.allocs {
+			if b := there.blocks[o.numbers[i]-1]; b != nil {
+				h.blocks[i], h.number[b.variable] = b, there.number[b.variable]
+			}
+		}
+	}
 	return h
 }
 

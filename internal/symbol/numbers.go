@@ -16,7 +16,7 @@ func (t *Table) ObjectsAs(tr, as *trace.Trace) *Objects {
 		return o
 	}
 	if !o.golang {
-		o.numbers = blockNumbers(tr, as)
+		o.numbers, o.as = blockNumbers(tr, as), t.Objects(as)
 	} else {
 		o.types.as, o.types.there = correspondence(tr, as), t.goTypes(as.Types).objects
 	}

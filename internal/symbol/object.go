@@ -73,6 +73,7 @@ type Objects struct {
 	heap   *heapTypes // nil until it is asked for
 	// numbers are those of the blocks, by index into allocs; nil if they are numbered in the order of allocs.
 	numbers []int
+	as      *Objects // of the trace in which the objects of a C program have the names that they have here; nil: this one
 
 	tried []string // trace.Header.TryLock
 
