@@ -36,7 +36,7 @@ func (b *builder) failure(found finding.Finding) *Failure {
 		f.Sides = b.returned(f)
 	}
 	if e.Kind == trace.Race {
-		f.Object, f.Sides = b.story(e.Object), b.sides()
+		f.Object, f.Sides, f.Unordered = b.story(e.Object), b.sides(), b.unordered()
 	}
 	if waiting(e.Kind) {
 		f.Waits, f.Ring = b.waits()

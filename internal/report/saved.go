@@ -55,12 +55,15 @@ func (e *Explanation) InTrace() *Explanation {
 	return &out
 }
 
-// Said returns Line of the view's explanation, empty if it has none.
+// Said returns Line of the view's explanation, or for a data race why nothing orders the two accesses; empty if neither is known.
 func (v *View) Said() string {
-	if v.Why == nil {
-		return ""
+	switch {
+	case v.Why != nil:
+		return v.Why.Line
+	case v.Failure != nil:
+		return v.Failure.Unordered
 	}
-	return v.Why.Line
+	return ""
 }
 
 // WhyPlaces returns the places, each once, of events of the view's explanation.

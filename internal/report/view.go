@@ -186,6 +186,8 @@ type Failure struct {
 	Objects []string `json:"objects,omitempty"`
 	// Sides are the two accesses of a data race, in the order in which they happened.
 	Sides []Side `json:"sides,omitempty"`
+	// Unordered says why nothing orders the two accesses of a data race; empty if that is not known.
+	Unordered string `json:"unordered,omitempty"`
 }
 
 // Side is one access of a data race.
