@@ -62,7 +62,7 @@ func (x *explainer) awaits(c *suspect, e int) bool {
 }
 
 // expiry returns the ordering of event e, by which a timer fires, and the first event that has to come before it for the base not to
-// fail; nil if there is none.
+// fail; nil if no such event is known.
 func (x *explainer) expiry(ctx context.Context, e int) (*suspect, error) {
 	later, err := x.Run(ctx, x.Reordered(experiment.First(e)))
 	if err != nil || later.Trace == nil || later.Verdict != experiment.Passes {

@@ -284,7 +284,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 // list lists the names that -list selects.
 func (s *suite) list(ctx context.Context, binary string, p gotool.Package, r *result.Package, broken func(string, error) error) error {
 	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: s.options.Recipe.Args, Exec: s.options.Recipe.Exec}
-	out, err := plain.List(ctx, *s.options.List)
+	out, err := plain.List(ctx, *s.options.List, s.options.Explore.Time)
 	if err != nil {
 		return broken(result.Failed, err)
 	}
