@@ -7,6 +7,7 @@
 #include "core/event.h"
 #include "core/modules.h"
 #include "core/outcome.h"
+#include "core/progress.h"
 #include "core/registration.h"
 #include "core/rings.h"
 #include "core/run.h"
