@@ -8,8 +8,37 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
+
+// UsesCgo returns the packages outside of the standard library that use cgo, of those that a binary consists of; none if
+// packages may not use it. A package that cannot be loaded is left out: the build reports it.
+func (t *Tool) UsesCgo(ctx context.Context, b Build) ([]string, error) {
+	if !t.Cgo {
+		return nil, nil
+	}
+	args := []string{"list", "-e", "-deps", "-f", "{{if and .CgoFiles (not .Standard)}}{{.ImportPath}}{{end}}"}
+	if b.Test {
+		args = append(args, "-test")
+	}
+	for _, f := range b.Flags {
+		if !hasFlag([]string{f}, "vet") { // which go list does not know
+			args = append(args, f)
+		}
+	}
+	out, err := t.output(ctx, append(append(args, "--"), b.What...)...)
+	if err != nil {
+		return nil, err
+	}
+	var packages []string
+	for line := range strings.Lines(string(out)) {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), " ") // of a test's variant of a package, too
+		packages = append(packages, name)
+	}
+	slices.Sort(packages)
+	return slices.Compact(packages), nil
+}
 
 // RaceDetector returns in one sentence why programs cannot be built with Go's own race detector, a
 // library that comes with Go and is linked by cgo; nil if they can.

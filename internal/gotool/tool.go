@@ -26,6 +26,7 @@ type Tool struct {
 	ModCache,
 	Cache, // GOCACHE
 	OS, Arch string
+	Cgo bool // packages may use cgo: CGO_ENABLED is set, or a C compiler exists
 	// Env are variables set for builds, in addition to heddle's own environment.
 	Env []string
 
@@ -50,15 +51,16 @@ func Find(ctx context.Context, flag, dir string) (*Tool, error) {
 		return nil, err
 	}
 	t := &Tool{Path: found, Dir: dir}
-	out, err := t.output(ctx, "env", "-json", "GOVERSION", "GOROOT", "GOFLAGS", "GOMODCACHE", "GOCACHE", "GOOS", "GOARCH")
+	out, err := t.output(ctx, "env", "-json", "GOVERSION", "GOROOT", "GOFLAGS", "GOMODCACHE", "GOCACHE", "CGO_ENABLED", "GOOS", "GOARCH")
 	if err != nil {
 		return nil, fmt.Errorf("the go command %s cannot be used here: %w", found, err)
 	}
-	var env struct{ GOVERSION, GOROOT, GOFLAGS, GOMODCACHE, GOCACHE, GOOS, GOARCH string }
+	var env struct{ GOVERSION, GOROOT, GOFLAGS, GOMODCACHE, GOCACHE, CGO_ENABLED, GOOS, GOARCH string }
 	if err := json.Unmarshal(out, &env); err != nil {
 		return nil, fmt.Errorf("%s is not a go command: it does not answer go env -json", found)
 	}
 	t.Version, t.Root, t.ModCache, t.Cache, t.OS, t.Arch = env.GOVERSION, env.GOROOT, env.GOMODCACHE, env.GOCACHE, env.GOOS, env.GOARCH
+	t.Cgo = env.CGO_ENABLED == "1"
 	if t.Flags, err = SplitQuoted(env.GOFLAGS); err != nil {
 		return nil, fmt.Errorf("GOFLAGS: %w", err)
 	}

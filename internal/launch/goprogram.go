@@ -18,6 +18,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/target/goprog"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
 	"github.com/heddle-dev/heddle/internal/toolchain"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -28,8 +29,10 @@ type Builder struct {
 
 	tool     *gotool.Tool
 	over     gotool.Overlay
+	opts     patch.Options
 	launcher *Launcher
 	once     sync.Once
+	cgo      sync.Once // the note about it
 }
 
 // Builder returns a Builder for dir. env are variables to set for the go command in addition to
@@ -59,7 +62,7 @@ func (l *Launcher) Builder(ctx context.Context, dir string, env []string, opts p
 	if err != nil {
 		return nil, err
 	}
-	return &Builder{Cache: cache, tool: tool, over: over, launcher: l}, nil
+	return &Builder{Cache: cache, tool: tool, over: over, opts: opts, launcher: l}, nil
 }
 
 // List returns the packages that patterns name; see gotool.Tool.List. flags are the build flags.
@@ -78,7 +81,11 @@ func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
 		flags = append(flags, "-vet="+r.Vet)
 	}
 	defer b.told(test, r.Packages)()
-	binary, err := b.tool.Build(ctx, gotool.Build{What: r.Packages, Test: test, Flags: flags, Overlay: b.over, Cache: b.Cache})
+	what := gotool.Build{What: r.Packages, Test: test, Flags: flags, Overlay: b.over, Cache: b.Cache}
+	if err := b.withCgo(ctx, &what); err != nil {
+		return "", err
+	}
+	binary, err := b.tool.Build(ctx, what)
 	if stamp := b.stamp(); err == nil && stamp != "" {
 		_ = os.WriteFile(stamp, nil, 0o644) // on failure a later run prints the note again
 	}
@@ -87,6 +94,28 @@ func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
 		fmt.Fprint(b.launcher.Output, failed.Output)
 	}
 	return binary, err
+}
+
+// withCgo lets a build have C code if its packages do, and notes once that it is not controlled.
+func (b *Builder) withCgo(ctx context.Context, what *gotool.Build) error {
+	if b.opts.Sanitizer { // has it
+		return nil
+	}
+	packages, err := b.tool.UsesCgo(ctx, *what)
+	if err != nil || len(packages) == 0 {
+		return err
+	}
+	opts := b.opts
+	opts.Cgo = true
+	what.Overlay, err = b.launcher.Support.Overlay(ctx, b.tool, b.Cache, opts)
+	b.cgo.Do(func() {
+		more := ""
+		if n := len(packages) - 1; n > 0 {
+			more = fmt.Sprintf(" (and %s more)", wording.Thousands(n))
+		}
+		b.launcher.Note(fmt.Sprintf("%s uses cgo%s: heddle does not see what C code accesses or waits for, and a call of C is one step", packages[0], more))
+	})
+	return err
 }
 
 // FuzzCache returns the directory in which Go's fuzzer keeps the inputs that it found for a target.

@@ -32,6 +32,8 @@ type Options struct {
 	// needs cgo and a C compiler, and records only the scheduling decisions and accesses. The other
 	// build has the compiler's instrumentation, but only heddle's code behind it.
 	Sanitizer bool
+	// Cgo lets packages use cgo. Otherwise a build has no C code, and needs no C compiler.
+	Cgo bool
 }
 
 // edits returns all edits that the build needs.
@@ -67,6 +69,10 @@ func Make(ctx context.Context, goroot, cache string, opts Options) (*Overlay, er
 	dir := filepath.Join(cache, "go-"+hex.EncodeToString(sum.Sum(nil)[:10]))
 	file := filepath.Join(dir, "overlay.json")
 	o := &Overlay{Flags: []string{"-overlay=" + file, "-tags=race", "-gcflags=all=-race"}, Env: []string{"CGO_ENABLED=0"}}
+	if opts.Cgo {
+		// The standard library is the same as without it.
+		o.Flags[1], o.Env = "-tags=race,netgo,osusergo", []string{"CGO_ENABLED=1"}
+	}
 	if opts.Sanitizer {
 		// Only the race detector needs cgo: the library is the same without it.
 		o = &Overlay{Flags: []string{"-overlay=" + file, "-tags=netgo,osusergo", "-race"}, Env: []string{"CGO_ENABLED=1"}}
