@@ -187,6 +187,11 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 	broken := func(outcome string, err error) error {
 		s.totals.Failed++
 		r.Outcome, r.Error = outcome, err.Error()
+		why := outcome
+		if outcome == result.Failed {
+			why = r.Error
+		}
+		s.totals.Unexplored = append(s.totals.Unexplored, result.Unexplored{Package: p.ImportPath, Why: why})
 		return nil
 	}
 	switch {
@@ -335,6 +340,9 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 		if errors.Is(err, context.Canceled) {
 			out.Error = "interrupted"
 		}
+		if out.Outcome == result.Failed {
+			s.unexplored(out, out.Error)
+		}
 		err = nil
 	} else if out.Outcome == result.Ignored {
 		s.totals.Ignored++
@@ -356,9 +364,11 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 		default:
 			note(out, "executions failed, and none failed again when run again: the test depends on more than the schedule, so this is neither a finding nor a pass")
 		}
+		s.unexplored(out, out.Notes[len(out.Notes)-1])
 	}
 	out.Seconds = time.Since(began).Seconds()
 	r.Tests++
+	s.totals.Tests++
 	r.Executions += out.Executions
 	if out.Outcome == result.Found {
 		each := out.Each()
@@ -373,6 +383,11 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 		return perr
 	}
 	return err
+}
+
+// unexplored adds a test of which nothing is known.
+func (s *suite) unexplored(out *result.Test, why string) {
+	s.totals.Unexplored = append(s.totals.Unexplored, result.Unexplored{Package: out.Package, Test: out.Test, Why: why})
 }
 
 // explore replays earlier findings, then searches for new ones.

@@ -21,13 +21,49 @@ func (r *Package) Worsen(outcome string) {
 
 // Totals are the totals over all packages of heddle test.
 type Totals struct {
-	Found      int            // bugs
-	Failed     int            // packages and tests that heddle could not run
-	Unfinished int            // tests without an execution that ended
-	Ignored    int            // tests of which every execution ended in an ignored finding
-	Leaks      int            // go statements whose goroutines leaked
-	Findings   []*Test        // one for each finding
-	Early      []engine.Early // failures that need a timer to fire early: not among the findings
+	Tests      int     // explored, or to be explored
+	Found      int     // bugs
+	Failed     int     // packages and tests that heddle could not run
+	Unfinished int     // tests without an execution that ended
+	Ignored    int     // tests of which every execution ended in an ignored finding
+	Leaks      int     // go statements whose goroutines leaked
+	Findings   []*Test // one for each finding
+	// Early are failures that need a timer to fire early: not among the findings.
+	Early []engine.Early
+	// Unexplored are the tests and packages of which nothing is known.
+	Unexplored []Unexplored
+}
+
+// Unexplored is a test, or a package if Test is empty, of which nothing is known.
+type Unexplored struct{ Package, Test, Why string }
+
+// mostUnexplored is the number of them that a summary names.
+const mostUnexplored = 10
+
+// unexplored lists them.
+func (p *Printer) unexplored(t *Totals) {
+	tests, packages := []string{}, []string{}
+	for _, u := range t.Unexplored {
+		if u.Test == "" {
+			packages = append(packages, fmt.Sprintf("  %s: %s\n", u.Package, u.Why))
+		} else {
+			tests = append(tests, fmt.Sprintf("  %s %s: %s\n", u.Package, u.Test, u.Why))
+		}
+	}
+	list := func(title string, lines []string) {
+		if len(lines) == 0 {
+			return
+		}
+		fmt.Fprintf(p.Words, "%s could not be explored:\n", title)
+		for _, line := range lines[:min(len(lines), mostUnexplored)] {
+			fmt.Fprint(p.Words, line)
+		}
+		if more := len(lines) - mostUnexplored; more > 0 {
+			fmt.Fprintf(p.Words, "  and %s more\n", wording.Thousands(more))
+		}
+	}
+	list(fmt.Sprintf("%s of %s", wording.Thousands(len(tests)), wording.Count(t.Tests, "test")), tests)
+	list(wording.Count(len(packages), "package"), packages)
 }
 
 // Totals lists the findings in all packages, the worst first, and what remains unknown.
@@ -44,9 +80,7 @@ func (p *Printer) Totals(t *Totals) error {
 			fmt.Fprintf(w, "  %s %s: %s\n", out.Package, out.Test, out.Finding.Headline())
 		}
 	}
-	if t.Unfinished > 0 {
-		fmt.Fprintf(w, "%s unfinished: no execution ended in time, or none that failed did so again; nothing is known\n", wording.Count(t.Unfinished, "test"))
-	}
+	p.unexplored(t)
 	if t.Ignored > 0 {
 		fmt.Fprintf(w, "%s only with ignored findings: every execution ended in one, and nothing else is known\n", wording.Count(t.Ignored, "test"))
 	}
