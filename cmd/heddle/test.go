@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	goterm "golang.org/x/term"
+
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/gotest"
 	"github.com/heddle-dev/heddle/internal/gotool"
@@ -171,6 +173,9 @@ func (c *testCommand) Run(a *app) error {
 		return err
 	}
 	p := a.printer(c.drawFlags, c.statsFlag)
+	if screen, ok := a.screen.(*os.File); ok {
+		p.Bounded = goterm.IsTerminal(int(screen.Fd()))
+	}
 	p.EarlyTimeouts, p.Exhaustive = c.EarlyTimeouts, c.chosen()
 	if seed := c.Shuffle.seed; seed != nil && !a.JSON {
 		fmt.Fprintf(a.stdout, "-test.shuffle %d\n", *seed)

@@ -35,6 +35,7 @@ type Printer struct {
 	Prune bool // kept findings that no longer fail are removed
 
 	// For heddle test.
+	Bounded         bool // a test's report has at most testLines lines
 	AllowUnfinished bool
 	// Exhaustive says that an exhaustive search of tests was asked for, so what it has not covered is printed.
 	Exhaustive bool

@@ -14,6 +14,32 @@ func (p *Printer) Test(out *Test) error {
 	w := p.Words
 	verdict := map[string]string{Found: "FAIL", Clean: "PASS", Interrupted: "STOP", Unfinished: "UNFINISHED", Ignored: "IGNORED", Failed: "ERROR"}[out.Outcome]
 	fmt.Fprintf(w, "--- %s: %s (%s)\n", verdict, out.Test, out.sums())
+	if err := p.bounded(moreLines, "--full prints them", func(p *Printer) error { p.testNotes(out); return nil }); err != nil {
+		return err
+	}
+	each := out.Each()
+	for i, one := range each {
+		if len(each) > 1 {
+			fmt.Fprintf(w, "finding %d of %d: ", i+1, len(each))
+		}
+		whole := "--full prints them"
+		if one.Trace != "" {
+			whole = "heddle show " + wording.Quoted(one.Trace)
+		}
+		n := (testLines - 1 - moreLines) / len(each)
+		if err := p.bounded(max(n, moreLines), whole, func(p *Printer) error { return p.testFinding(one) }); err != nil {
+			return err
+		}
+	}
+	for _, i := range out.Ignored {
+		fmt.Fprintf(w, "    ignored: %s of %s\n", wording.Count(i.Executions, "execution"), i.Key)
+	}
+	return nil
+}
+
+// testNotes prints what is known of a test besides its findings.
+func (p *Printer) testNotes(out *Test) {
+	w := p.Words
 	if c := out.Coverage; p.Exhaustive && c != nil && !c.Complete {
 		var partly strings.Builder
 		printCoverage(&partly, c, true)
@@ -50,19 +76,6 @@ func (p *Printer) Test(out *Test) error {
 	if p.Stats && out.Report != nil && out.Report.NewProcesses > 0 {
 		fmt.Fprintf(w, "    %s of %s had a new process\n", wording.Thousands(out.Report.NewProcesses), wording.Count(out.Report.Executions, "execution"))
 	}
-	each := out.Each()
-	for i, one := range each {
-		if len(each) > 1 {
-			fmt.Fprintf(w, "finding %d of %d: ", i+1, len(each))
-		}
-		if err := p.testFinding(one); err != nil {
-			return err
-		}
-	}
-	for _, i := range out.Ignored {
-		fmt.Fprintf(w, "    ignored: %s of %s\n", wording.Count(i.Executions, "execution"), i.Key)
-	}
-	return nil
 }
 
 // testFinding prints a failure as heddle find does.
