@@ -78,7 +78,7 @@ type commandLine struct {
 
 // flags hold for every command.
 type flags struct {
-	Form    jsonForm   `name:"json" help:"Print JSON; with heddle test, --json=go prints the events of go test -json."`
+	Form    jsonForm   `name:"json" help:"Print JSON. With heddle test, --json=go prints the events of go test -json."`
 	NoColor bool       `help:"Print without colour, as when the output is not a terminal or NO_COLOR is set."`
 	Go      string     `placeholder:"PATH" help:"Build Go programs with this go command (otherwise the one in PATH)."`
 	Memory  memorySize `placeholder:"SIZE" help:"Use about this much memory to record an execution and look for races in it, like 512M or 4G (otherwise 2G, or a quarter of the machine's if that is less). Past it, heddle records no more memory accesses and prints a note; it records every scheduling point."`

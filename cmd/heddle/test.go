@@ -68,8 +68,9 @@ func (c *testCommand) Help() string {
 	return `Builds the packages' tests with heddle in Go's own runtime, and explores the schedules of
 each test alone: as go test -race would run it, in one order after the other. Finds
 panics, data races, deadlocks and failed tests, and notes goroutines that are left behind.
-Findings are kept in the package's _heddle directory and tried first the next time. Flags of go
-test may be written as go test has them, -run X. Ends with 1 if a bug was found, and with 3
+Findings are kept in the package's _heddle directory and tried first the next time. The command line is that
+of go test, with one dash or two: -run X; docs/go.md lists the differences. --json=go prints the
+events of go test -json. Ends with 1 if a bug was found, and with 3
 if some package or test could not be run, or no execution of a test ended in time. docs/terms.md
 explains the words of its reports.`
 }
