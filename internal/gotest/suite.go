@@ -189,7 +189,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 		r.Outcome, r.Error = outcome, err.Error()
 		why := outcome
 		if outcome == result.Failed {
-			why = r.Error
+			why, _, _ = strings.Cut(r.Error, "\n")
 		}
 		s.totals.Unexplored = append(s.totals.Unexplored, result.Unexplored{Package: p.ImportPath, Why: why})
 		return nil
@@ -385,8 +385,9 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 	return err
 }
 
-// unexplored adds a test of which nothing is known.
+// unexplored adds a test of which nothing is known. What a test wrote may follow the reason.
 func (s *suite) unexplored(out *result.Test, why string) {
+	why, _, _ = strings.Cut(why, "\n")
 	s.totals.Unexplored = append(s.totals.Unexplored, result.Unexplored{Package: out.Package, Test: out.Test, Why: why})
 }
 
