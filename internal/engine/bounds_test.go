@@ -345,3 +345,22 @@ func TestTime(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// The exploration ends after the smallest part of the time that was asked for.
+func TestEndSooner(t *testing.T) {
+	bounded, cancel := limited(t.Context(), time.Hour)
+	defer cancel()
+	ctx, end := context.WithCancelCause(bounded)
+	defer end(nil)
+	s := &search{opts: &Options{Time: time.Hour}, began: time.Now().Add(-50 * time.Minute)}
+	sooner := s.shortens(end)
+	sooner(0.9)
+	if ctx.Err() != nil {
+		t.Error("ended after 50 of 54 minutes")
+	}
+	sooner(0.75)
+	<-ctx.Done()
+	if !outOfTime(ctx) || outOfTime(bounded) {
+		t.Errorf("%v, %v", context.Cause(ctx), context.Cause(bounded))
+	}
+}

@@ -55,10 +55,11 @@ type search struct {
 	cut          bool          // the output of some execution was truncated
 	leaks        leaks
 	aside        aside
-	brief        bool // no timer fires earlier than by schedule.Brief any longer (early.go)
-	isolates     bool // the target is a target.Isolator
-	compared     bool // the first plan was run in a new process, too, or need not be
-	anew         bool // the search has begun again with new processes (twice.go)
+	brief        bool                // no timer fires earlier than by schedule.Brief any longer (early.go)
+	endSooner    func(share float64) // ends the exploration after this part of Options.Time
+	isolates     bool                // the target is a target.Isolator
+	compared     bool                // the first plan was run in a new process, too, or need not be
+	anew         bool                // the search has begun again with new processes (twice.go)
 	relaxed      relaxed
 	setUp        setUp
 	wide         wide
@@ -272,6 +273,19 @@ func (s *search) follow() (stop func()) {
 	}
 }
 
+// shortens returns a function that ends the exploration, by end, after a part of Options.Time.
+func (s *search) shortens(end context.CancelCauseFunc) func(share float64) {
+	earliest := 1.0
+	return func(share float64) {
+		if s.opts.Time <= 0 || share >= earliest {
+			return
+		}
+		earliest = share
+		left := time.Duration(share*float64(s.opts.Time)) - time.Since(s.began)
+		time.AfterFunc(max(left, 0), func() { end(errTime) })
+	}
+}
+
 // find is Find without the totals of the report.
 func (s *search) find(ctx context.Context) error {
 	if s.opts.Resume != nil {
@@ -293,8 +307,9 @@ func (s *search) find(ctx context.Context) error {
 		s.squad.eager = s.opts.eager
 		defer s.squad.prepare(s.opts.Processes, musterAfter)()
 	}
-	exploring := bounded
-	shortened := false
+	exploring, end := context.WithCancelCause(bounded)
+	defer end(nil)
+	s.endSooner = s.shortens(end)
 	for {
 		f, err := s.explore(exploring)
 		if err != nil {
@@ -327,12 +342,8 @@ func (s *search) find(ctx context.Context) error {
 			if found && !s.opts.All || err != nil && !overdue(bounded, err) {
 				return err
 			}
-			if s.held.finding != nil && s.opts.Time > 0 && !shortened {
-				shortened = true
-				left := time.Duration(raceShare*float64(s.opts.Time)) - time.Since(s.began)
-				sooner, cancelSooner := limited(ctx, max(left, 1))
-				defer cancelSooner()
-				exploring = sooner
+			if s.held.finding != nil {
+				s.endSooner(raceShare)
 			}
 		}
 		if s.report.Ended != "" {

@@ -111,7 +111,7 @@ func (s *search) reportLeaks(ctx context.Context) error {
 	byCreation := map[trace.Site]*Leak{}
 	most := leakTime
 	if s.opts.Time > 0 {
-		most = min(most, max(s.opts.Time-time.Since(s.began), s.opts.Time/2, Grace))
+		most = min(most, max(s.opts.Time-time.Since(s.began), Grace))
 	}
 	bounded, cancel := limited(ctx, most)
 	defer cancel()
@@ -237,6 +237,14 @@ func (s *search) noteGone(gone []*failure, made map[standing]bool) {
 				s.leaks.executions[at], s.report.Executions, w.Op, s.where(w.Site))
 		}
 	}
+}
+
+// leakShare returns the part of Options.Time after which a search that has seen leaks ends.
+func (s *search) leakShare() float64 {
+	if s.opts.LeakFails == nil {
+		return noteShare
+	}
+	return leakShare
 }
 
 // leaksEarly reports whether a goroutine is left only where a timer fires early.

@@ -32,6 +32,7 @@ func (x *exploration) observe(p *flying, o *schedule.Outcome, last bool, seen *o
 	x.tell(Exploring, false, nil, 0)
 	if o.Ending.Kind == trace.Leak {
 		x.leaks.setAside(p.alone(index), o, x.report.Executions)
+		x.endSooner(x.leakShare())
 	}
 	fresh, err := x.look(x.ctx, p, o, seen)
 	if err != nil {

@@ -144,6 +144,13 @@ const (
 // raceShare is the part of Options.Time after which a search for the consequences of a race ends.
 const raceShare = 0.75
 
+// After leakShare of Options.Time a search ends that has seen goroutines left behind: they are looked at once more, and are
+// the finding if Options.LeakFails says so. Otherwise noteShare is enough.
+const (
+	leakShare = 0.75
+	noteShare = 0.9
+)
+
 // MaxOutput is how many bytes of an execution's output are kept; of more, the beginning and the end.
 const MaxOutput = ipc.OutputKept
 

@@ -53,10 +53,12 @@ func hdTestEnd() {
 	hdPoint(hdOpTestEnd, 0, 0, 0)
 	hdSettle(hdSettleRuns)
 	leaks := !hd.noLeaks && hdTestFailed.site == 0 && hdAnyThread(hdLeaked)
-	if leaks {
+	if leaks && (hd.record || hd.warm || !hdAtRest() || hdAnyThread(hdLeakNew)) {
 		GC() // a finalizer may end them
 		hdSettle(hdSettleRuns)
-		leaks = hdAnyThread(hdLeaked)
+		if leaks = hdAnyThread(hdLeaked); leaks && hdAtRest() {
+			hdLeaksRemember()
+		}
 	}
 	if leaks && !hd.warm && !hdAtRest() {
 		if leaks = hd.plan.Flags&hdPlanHaste == 0; leaks {
@@ -70,7 +72,7 @@ func hdTestEnd() {
 		// often leaves other things that its repetition would meet: a port in use, a
 		// handler.
 		stopped := hdAnyThread(hdStopped)
-		last := stopped || hd.warm && leaks || hdTimer() != 0 && hdAnyThread(hdLeft) && !hd.warm
+		last := stopped || hd.warm && leaks && !hdAtRest() || hdTimer() != 0 && hdAnyThread(hdLeft) && !hd.warm
 		outcome := uint32(hdOutClean)
 		if leaks && !hd.warm {
 			outcome = hdOutLeak
@@ -80,6 +82,37 @@ func hdTestEnd() {
 			exit(0)
 		}
 	})
+}
+
+// hdLeaksSeen are places in which goroutines were left that no finalizer ended. A collection takes longer than most tests, so an
+// unrecorded execution that leaves goroutines only there has none: the controller records an execution of each before it reports them.
+var hdLeaksSeen struct {
+	n  int
+	at [32]struct{ entry, pc uintptr }
+}
+
+// hdLeakNew reports whether t is left in a place that is not in hdLeaksSeen.
+func hdLeakNew(t *hdThread) bool {
+	if !hdLeaked(t) {
+		return false
+	}
+	for _, at := range hdLeaksSeen.at[:hdLeaksSeen.n] {
+		if at.entry == t.entry && at.pc == t.pend.pc {
+			return false
+		}
+	}
+	return true
+}
+
+// hdLeaksRemember adds the places of the goroutines that are left to hdLeaksSeen.
+func hdLeaksRemember() {
+	s := &hdLeaksSeen
+	for i := range hd.nthreads {
+		if t := &hd.threads[i]; s.n < len(s.at) && hdLeakNew(t) {
+			s.at[s.n].entry, s.at[s.n].pc = t.entry, t.pend.pc
+			s.n++
+		}
+	}
 }
 
 // hdSettle lets the other goroutines run until none can, or the phase's time limit is reached.
