@@ -109,8 +109,8 @@ type Plan struct {
 	// others can go on. Targets other than C programs go on until no thread can.
 	Cycles bool
 
-	// Haste: after a Go test, goroutines that may still go on are not waited for long, and are
-	// not leak. It changes nothing else of an execution.
+	// Haste: after a Go test, goroutines that may still go on are not waited for long. Only those that block and did nothing
+	// meanwhile are a leak then. It changes nothing else of an execution.
 	Haste bool
 
 	Record   bool // want Outcome.Trace with every scheduling point, call stacks and output

@@ -398,7 +398,7 @@ enum hd_plan_flags {
   HD_PLAN_STOP     = 1u << 4, // ends a repeated plan at the first outcome other than CLEAN with expect_status
   HD_PLAN_TIMEOUTS = 1u << 5, // explore early time-outs of timed waits, and early timers, within the plan's slack
   HD_PLAN_SPURIOUS = 1u << 8, // explore spurious wake-ups of condition and futex waits
-  HD_PLAN_HASTE    = 1u << 9, // Go tests: report no leak if a remaining goroutine may still continue
+  HD_PLAN_HASTE    = 1u << 9, // Go tests: if a remaining goroutine may still continue, report only those that did nothing of late
   HD_PLAN_VALUES   = 1u << 14, // with ACCESSES: every access of the execution with its value, repeated ones and those while no other thread exists included
   HD_PLAN_FUNCTIONS = 1u << 15, // with VALUES: function entries and exits
   HD_PLAN_STATES   = 1u << 17, // with EVENTS: a STATE event before each scheduling point of the fair phase

@@ -37,6 +37,7 @@ type hdSettling struct {
 	recorded bool // recording stopped when goroutines began to linger
 	fires    uint32
 	maxFires uint32
+	began    uint64 // hd.points
 	points   uint64 // until hd.points reaches this
 	time     int64  // until hd.vnow reaches this
 	real     int64  // since when only system calls are in progress
@@ -61,7 +62,9 @@ func hdTestEnd() {
 		}
 	}
 	if leaks && !hd.warm && !hdAtRest() {
-		if leaks = hd.plan.Flags&hdPlanHaste == 0; leaks {
+		if hd.plan.Flags&hdPlanHaste != 0 {
+			leaks = hdAnyThread(hdStill)
+		} else {
 			hdSettle(hdSettleLingers)
 			leaks = hdAnyThread(hdLeaked)
 		}
@@ -118,7 +121,7 @@ func hdLeaksRemember() {
 // hdSettle lets the other goroutines run until none can, or the phase's time limit is reached.
 func hdSettle(phase uint8) {
 	s := &hd.settle
-	s.phase, s.fires, s.real = phase, 0, 0
+	s.phase, s.fires, s.real, s.began = phase, 0, 0, hd.points
 	switch phase {
 	case hdSettleRuns:
 		s.maxFires, s.points, s.time = hdSettleFires, hd.points+hdSettlePoints, hd.vnow+hdSettleTime
@@ -212,6 +215,11 @@ func hdLeaked(t *hdThread) bool {
 	return true
 }
 
+// hdStill is hdLeaked without the goroutines that may still run, and those that did something while others settled.
+func hdStill(t *hdThread) bool {
+	return hdLeaked(t) && t.state == hdBlocked && t.pend.op != hdOpExternal && t.ran <= hd.settle.began
+}
+
 // hdOfFunc reports whether a function whose name contains name started t or is on its stack,
 // inlined calls included. The frames of a system call are not examined, since its kernel thread may
 // return meanwhile.
@@ -251,12 +259,13 @@ func hdInFunc(pc uintptr, name string) bool {
 }
 
 // hdWaiters reports the goroutines that have not ended. After a test, those that may still run
-// count as enabled.
+// count as enabled; with hdPlanHaste, only hdStill ones are reported then.
 func hdWaiters(outcome uint32) {
 	quiet := outcome == hdOutLeak && hdAtRest()
+	still := outcome == hdOutLeak && !quiet && hd.plan.Flags&hdPlanHaste != 0
 	for i := range hd.nthreads {
 		t := &hd.threads[i]
-		if t == hd.clock || t.state == hdEnded || t.index == 0 && outcome == hdOutLeak || t.old && t.pend.op != hdOpResume || outcome == hdOutLeak && !hdLeaked(t) {
+		if t == hd.clock || t.state == hdEnded || t.index == 0 && outcome == hdOutLeak || t.old && t.pend.op != hdOpResume || outcome == hdOutLeak && !hdLeaked(t) || still && !hdStill(t) {
 			continue
 		}
 		w := hdWaiterOf(t, outcome == hdOutUnfinished)
