@@ -143,13 +143,8 @@ func (x *explainer) explain(ctx context.Context) error {
 			return nil
 		}
 	}
-	for _, c := range x.loose[:min(len(x.loose), explainOrders)] {
-		if len(x.confirmed) > 0 {
-			break
-		}
-		if _, err := x.settle(ctx, c); err != nil {
-			return unlessLimit(err)
-		}
+	if err := unlessLimit(x.settleLoose(ctx)); err != nil {
+		return err
 	}
 	if len(x.confirmed) == 0 {
 		if err := unlessLimit(x.turnTogether(ctx)); err != nil {
@@ -157,8 +152,23 @@ func (x *explainer) explain(ctx context.Context) error {
 		}
 	}
 	if len(x.confirmed) == 0 { // with a thread created so late, it hardly runs at the same time as others
-		return x.delay(ctx, func(e int) bool { return ops.Does(x.Base.Events[e].Op) == ops.Create }, 1, explainDelays, 0, x.settle)
+		if err := x.delay(ctx, func(e int) bool { return ops.Does(x.Base.Events[e].Op) == ops.Create }, 1, explainDelays, 0, x.settle); err != nil {
+			return err
+		}
 	}
+	return unlessLimit(x.settleLoose(ctx))
+}
+
+// settleLoose tries orderings with which something else had to move that suffices, until one is confirmed.
+func (x *explainer) settleLoose(ctx context.Context) error {
+	for n := 0; len(x.loose) > 0 && len(x.confirmed) == 0 && n < explainOrders; n++ {
+		c := x.loose[0]
+		x.loose = x.loose[1:]
+		if _, err := x.settle(ctx, c); err != nil {
+			return err
+		}
+	}
+	x.loose = nil
 	return nil
 }
 

@@ -13,8 +13,12 @@ import (
 // interrupted looks for what a signal handler does to its own thread, if no ordering of two threads' events says more: the failing executions near
 // the base, and those that have nothing in common with it, have it, and those that do not fail have not.
 func (x *explainer) interrupted(ctx context.Context) error {
-	if len(x.confirmed) > 0 && ops.Of(x.Base.Events[x.confirmed[0].First].Op).Of != ops.Signal {
-		return nil
+	if len(x.confirmed) > 0 {
+		switch ops.Of(x.Base.Events[x.confirmed[0].First].Op).Of {
+		case ops.Signal, ops.Timer: // the handler may say more
+		default:
+			return nil
+		}
 	}
 	found := pattern.Interruptions(x.Base)
 	if len(found) == 0 {

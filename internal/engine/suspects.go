@@ -252,7 +252,9 @@ func (x *explainer) conclude(ctx context.Context) error {
 	if err := unlessLimit(x.interrupted(ctx)); err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(slices.Clone(list), func(o *suspect) bool { return !x.meets(o) })
+	list = slices.DeleteFunc(slices.Clone(list), func(o *suspect) bool {
+		return !x.meets(o) || c.Interrupted != nil && ops.Of(x.Base.Events[o.First].Op).Of == ops.Timer // whose signal only runs the handler
+	})
 	for _, o := range list[:min(len(list), explainOrders)] {
 		if o.First = written(x.Base, o.First); o.Second >= 0 && !o.Waiting {
 			o.Second = written(x.Base, o.Second)

@@ -28,3 +28,4 @@ int main(void) {
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
   assert(numbers[0] != numbers[1]);
 }
+// cause: issued: lock; incq | movq %1, %0

@@ -34,3 +34,4 @@ int main(void) {
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
   assert(served == 2);
 }
+// cause: served: int before = served | served = before + 1

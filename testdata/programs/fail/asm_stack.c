@@ -39,3 +39,4 @@ int main(void) {
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
   assert(top->below != NULL);
 }
+// cause: top: movq %1, %0 | lock; cmpxchgq

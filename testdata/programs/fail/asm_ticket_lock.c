@@ -39,3 +39,4 @@ int main(void) {
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
   assert(queue.serving == 2 && drawer == 22);
 }
+// cause: queue.next: movw %1, %0 | lock; incw

@@ -39,3 +39,4 @@ int main(void) {
   pthread_join(b, 0);
   return 0;
 }
+// cause: filled: pthread_cond_signal(&filled) | pthread_cond_wait(&filled

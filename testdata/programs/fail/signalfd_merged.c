@@ -36,3 +36,4 @@ int main(void) {
   close(fd);
   return 0;
 }
+// cause: : kill(getpid(), SIGUSR1) | read(fd, &s

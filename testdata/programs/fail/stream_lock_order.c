@@ -35,3 +35,4 @@ int main(void) {
   fclose(output);
   return 0;
 }
+// cause: : flockfile(from) | fputs("line

@@ -25,3 +25,4 @@ int main(void) {
   fclose(out);
   return 0;
 }
+// cause: : ftrylockfile(out)
