@@ -61,7 +61,7 @@ func drawTrace(t *rapid.T) *Trace {
 			Kind: str.Draw(t, "kind"), Tool: str.Draw(t, "tool"), Flags: words.Draw(t, "flags"), Env: words.Draw(t, "variables"),
 			Packages: words.Draw(t, "packages"), Args: words.Draw(t, "args"), Vet: str.Draw(t, "vet"), Run: str.Draw(t, "run"), Skip: str.Draw(t, "skip"),
 			Short: rapid.Bool().Draw(t, "short"), Parallel: int(rapid.Uint32().Draw(t, "parallel")), RacesAllowed: rapid.Bool().Draw(t, "races"),
-			Leaks: str.Draw(t, "leaks"), LeakIgnore: words.Draw(t, "leak ignore"),
+			Leaks: str.Draw(t, "leaks"), LeakIgnore: words.Draw(t, "leak ignore"), Exec: words.Draw(t, "exec"),
 		}
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "modules") {

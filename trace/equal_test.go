@@ -12,7 +12,7 @@ func canonical(t *Trace) *Trace {
 	h.Command, h.Env, h.Points = nilIfEmpty(h.Command), nilIfEmpty(h.Env), nilIfEmpty(h.Points)
 	if h.Recipe != nil {
 		r := *h.Recipe
-		r.Flags, r.Env, r.Packages, r.Args, r.LeakIgnore = nilIfEmpty(r.Flags), nilIfEmpty(r.Env), nilIfEmpty(r.Packages), nilIfEmpty(r.Args), nilIfEmpty(r.LeakIgnore)
+		r.Flags, r.Env, r.Packages, r.Args, r.LeakIgnore, r.Exec = nilIfEmpty(r.Flags), nilIfEmpty(r.Env), nilIfEmpty(r.Packages), nilIfEmpty(r.Args), nilIfEmpty(r.LeakIgnore), nilIfEmpty(r.Exec)
 		h.Recipe = &r
 	}
 	h.TryLock = nilIfEmpty(h.TryLock)

@@ -42,6 +42,14 @@ func TestHarmless(t *testing.T) {
 			t.Errorf("%q in a recipe passes", flag)
 		}
 	}
+	for flag, want := range map[string]bool{"-cover": true, "-covermode=set": true, "-coverpkg=./...,a.test/b": true, "-cover=x": false, "-covermode=-x": false, "-coverpkg=a b": false, "-coverprofile=/x": false} {
+		if err := harmless(&trace.Recipe{Kind: trace.RecipeTest, Flags: []string{flag}}); (err == nil) != want {
+			t.Errorf("%q in a recipe: %v", flag, err)
+		}
+	}
+	if harmless(&trace.Recipe{Kind: trace.RecipeTest, Exec: []string{"env"}}) == nil {
+		t.Error("a command of -exec passes")
+	}
 	for arg, want := range map[string]bool{"": true, "-v=3": true, "x": true, "test.x": true, "-test.coverprofile=/x": false, "--test.outputdir=/x": false} {
 		if err := harmless(&trace.Recipe{Kind: trace.RecipeTest, Args: []string{arg}}); (err == nil) != want {
 			t.Errorf("argument %q: %v", arg, err)
