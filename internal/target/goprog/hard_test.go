@@ -35,7 +35,7 @@ func hardBinary(t *testing.T, pkg string) string {
 	hard.once.Do(func() {
 		hard.dir = filepath.Join(real.dir, "hard")
 		args := []string{"test", "-c", "-vet=off", "-o", hard.dir + "/"}
-		cmd := exec.Command("go", append(append(args, real.flags...), "./...")...)
+		cmd := exec.Command(real.tool, append(append(args, real.flags...), "./...")...)
 		cmd.Dir = hardPrograms
 		cmd.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), real.env...)
 		if hard.err = os.Mkdir(hard.dir, 0o755); hard.err != nil {

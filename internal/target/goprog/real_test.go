@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/target/goprog/patch"
@@ -192,22 +193,26 @@ var real struct {
 	once      sync.Once
 	dir       string
 	test, run string
+	tool      string   // the go command
 	flags     []string // of go build, for the overlay
 	env       []string
 	err       error
 }
 
 func realBuild() error {
-	goroot, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp("", "heddle-goprog")
 	if err != nil {
 		return err
 	}
 	real.dir, real.test, real.run = dir, filepath.Join(dir, "p.test"), filepath.Join(dir, "p")
-	overlay, err := patch.Make(context.Background(), strings.TrimSpace(string(goroot)), dir, patch.Options{})
+	tool, err := gotool.Find(context.Background(), "", dir)
+	if err != nil {
+		return err
+	}
+	if err := tool.Settle(context.Background(), dir); err != nil { // GOTOOLCHAIN may name a release
+		return err
+	}
+	overlay, err := patch.Make(context.Background(), tool.Root, dir, patch.Options{})
 	if err != nil {
 		return err
 	}
@@ -220,11 +225,11 @@ func realBuild() error {
 			return err
 		}
 	}
-	real.flags, real.env = overlay.Flags, overlay.Env
+	real.tool, real.flags, real.env = tool.Path, overlay.Flags, append(overlay.Env, "GOROOT="+tool.Root, "GOTOOLCHAIN=local")
 	for _, args := range [][]string{append([]string{"test", "-c", "-o", real.test}, append(overlay.Flags, ".")...), append([]string{"build", "-o", real.run}, append(overlay.Flags, "./main")...)} {
-		cmd := exec.Command("go", args...)
+		cmd := exec.Command(real.tool, args...)
 		cmd.Dir = filepath.Join(dir, "src")
-		cmd.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), overlay.Env...)
+		cmd.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), real.env...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 		}
