@@ -145,34 +145,6 @@ func (x *Execution) holder(lock trace.Object) trace.ThreadID {
 	return -1
 }
 
-// nextInPassing returns what a thread does in the execution that does not fail after what corresponds to an event of it, -1 for none.
-func (x *Execution) nextInPassing(e int) int {
-	if x.Passing == nil {
-		return -1
-	}
-	ev, own := x.event(e), x.Trace.Threads[x.event(e).Thread].Name
-	same := func(o *trace.Event) bool { return o.Site == ev.Site && o.Op == ev.Op }
-	nth := 0
-	for i := range x.Trace.Events[:e+1] {
-		if o := x.event(i); o.Thread == ev.Thread && same(o) {
-			nth++
-		}
-	}
-	for i := range x.Passing.Events {
-		o := &x.Passing.Events[i]
-		if x.Passing.Threads[o.Thread].Name != own {
-			continue
-		}
-		if nth == 0 {
-			return i
-		}
-		if same(o) {
-			nth--
-		}
-	}
-	return -1
-}
-
 // begins returns the event by which a thread was created, -1 for none.
 func (x *Execution) begins(th trace.ThreadID) int {
 	return slices.IndexFunc(x.Trace.Events, func(ev trace.Event) bool {
