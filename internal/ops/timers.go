@@ -1,6 +1,9 @@
 package ops
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"github.com/heddle-dev/heddle/internal/abi"
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // Timers returns, for each event by which a timer fires or expires, the event that started the timer. It omits what ends a sleep, which no
 // event starts. Go's clock does not say which timer it is: it acquires what the start of the timer has released.
@@ -11,7 +14,7 @@ func Timers(t *trace.Trace) map[int]int {
 	out, firing := map[int]int{}, -1
 	for i := range t.Events {
 		ev := &t.Events[i]
-		block := ev.Object - trace.Object(ev.Object.Offset())
+		block := ev.Object &^ (1<<abi.HeapOffsetBits - 1)
 		switch ev.Op {
 		case trace.OpTimerSet:
 			set[trace.ThreadID(ev.Aux)-1] = i
