@@ -846,7 +846,7 @@ func (x *explainer) tooEarly(ctx context.Context, e int, in *experiment.Result, 
 	if own := experiment.Match(x.Base, r.Trace).Of(e); second < 0 || own >= 0 && own < second {
 		return nil, nil
 	}
-	control, err := x.delayed(ctx, e, in, other, at)
+	control, err := x.delayed(ctx, e, in, operation(in.Trace, other), at) // whoever begins an operation ends it
 	if err != nil {
 		return nil, err
 	}
