@@ -422,5 +422,9 @@ func (b *publicBug) find(t *testing.T, p *publicProject, test *publicTest, folde
 	if status != exitFound || found.Finding == nil || !slices.Contains(strings.Split(b.kinds, ","), found.Finding.Kind) {
 		t.Fatalf("ended with %d, without %s\n%s\n%s", status, b.kinds, out, said)
 	}
-	return cmp.Or(withoutHash(found.Finding.Key), found.Finding.Message)
+	key := withoutHash(found.Finding.Key)
+	if i := slices.IndexFunc(test.judged, func(j *judgement) bool { return j.key.MatchString(key) }); i >= 0 {
+		t.Fatalf("%s is found without the bug, too: %s", key, test.judged[i].why)
+	}
+	return cmp.Or(key, found.Finding.Message)
 }
