@@ -236,6 +236,7 @@ const (
 	KeyState                             // keys of thread-specific data and their destructors
 	ProcessState                         // of the process: working directory, umask, limits, exit handlers, flags of descriptors, mappings
 	ClockState                           // virtual time: a thread read a clock while others ran
+	MemoryState                          // memory that is mapped twice: accesses by one of its names are not compared with those by the other
 	sharedStates                         // all kinds have lower bits
 )
 

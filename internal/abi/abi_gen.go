@@ -673,6 +673,7 @@ const (
 	SharedKey     = 3
 	SharedProcess = 4
 	SharedClock   = 5
+	SharedMemory  = 6
 )
 
 // Race is struct hd_race, 64 bytes.

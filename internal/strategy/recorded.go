@@ -70,6 +70,7 @@ var unordered = [...]string{
 	"several threads created, deleted or destroyed values of keys of thread-specific data, and the order of that is not enumerated",
 	"a thread changed state of the process beside others (working directory, umask, limits, exit handlers, flags of a descriptor or socket, shared or fixed mappings), and the order of such calls is not enumerated",
 	"a thread read a clock while others ran, and times are not enumerated",
+	"memory is mapped twice, and the order of accesses by its two addresses is not enumerated",
 }
 
 // leaves reports whether an event ends the process because its thread is the last one to end. It depends on no

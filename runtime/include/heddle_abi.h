@@ -610,6 +610,7 @@ enum hd_shared {
   HD_SHARED_KEY,     // keys of thread-specific data
   HD_SHARED_PROCESS, // the process: working directory, limits, exit handlers
   HD_SHARED_CLOCK,   // virtual time
+  HD_SHARED_MEMORY,  // memory that is mapped twice: it has two names
 };
 
 // Two accesses that race: neither happens before the other. [R]

@@ -80,7 +80,10 @@ HD_INTERPOSE(void *, shmat, (int id, const void *at, int flags), (id, at, flags)
   hd_require_isolation(HD_ISOLATION_FORK, "shmat");
   struct shmid_ds ds;
   int real = real_id(id);
-  if (!at && real >= 0 && hd_sys(SYS_shmctl, real, IPC_STAT, &ds) >= 0) at = hd_map_place(ds.shm_segsz);
+  if (real >= 0 && hd_sys(SYS_shmctl, real, IPC_STAT, &ds) >= 0) {
+    if (!at) at = hd_map_place(ds.shm_segsz);
+    if (ds.shm_nattch) hd_mapped_twice();
+  }
   long p = hd_sys(SYS_shmat, real, at, flags);
   if (p < 0 && p > -4096) { errno = (int)-p; return (void *)-1; }
   return (void *)p;

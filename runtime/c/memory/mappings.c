@@ -77,6 +77,40 @@ static void early_file(struct hd_mapping m, const char *path) {
   hd_copy(files_early[nfiles_early++].path, path, n);
 }
 
+// ---- memory with two names
+// Files of which parts are mapped. An access by one address and one by another are not compared, so no search is complete.
+enum { MAX_FILES = 256 };
+static struct { uintptr_t lo, hi; uint64_t device, file, offset; bool writes; } of_files[MAX_FILES];
+static uint32_t nof_files, nof_files_at_main;
+static bool twice;
+
+void hd_mapped_twice(void) {
+  twice = true;
+  hd.result.notes |= HD_NOTE_UNORDERED << HD_SHARED_MEMORY;
+}
+
+static void names_memory(uintptr_t lo, size_t len, int prot, int flags, int fd, uint64_t offset) {
+  struct stat st;
+  if (flags & MAP_ANONYMOUS || fd < 0 || hd_sys(SYS_fstat, fd, &st, 0) < 0 || !S_ISREG(st.st_mode)) return;
+  bool writes = flags & MAP_SHARED && prot & PROT_WRITE;
+  for (uint32_t i = 0; i < nof_files; i++)
+    if (of_files[i].device == st.st_dev && of_files[i].file == st.st_ino && (writes || of_files[i].writes) && offset < of_files[i].offset + (of_files[i].hi - of_files[i].lo) &&
+        of_files[i].offset < offset + len)
+      hd_mapped_twice();
+  if (nof_files == MAX_FILES) { hd_mapped_twice(); return; } // not known
+  of_files[nof_files].lo = lo;
+  of_files[nof_files].hi = lo + ((len + 4095) & ~4095ul);
+  of_files[nof_files].device = st.st_dev;
+  of_files[nof_files].file = st.st_ino;
+  of_files[nof_files].offset = offset;
+  of_files[nof_files++].writes = writes;
+}
+
+static void names_no_memory(uintptr_t lo, uintptr_t hi) {
+  for (uint32_t i = 0; i < nof_files; i++)
+    if (of_files[i].lo >= lo && of_files[i].hi <= hi) of_files[i--] = of_files[--nof_files];
+}
+
 HD_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off) {
   long p;
   if (!hd_active()) {
@@ -84,6 +118,7 @@ HD_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t 
     bool mapped = p > 0 || p < -4095;
     if (hd_mode == HD_EARLY && flags & MAP_SHARED && prot & PROT_WRITE && mapped && nshared_early < MAX_SHARED)
       shared_early[nshared_early++] = (uintptr_t)p;
+    if (hd_mode == HD_EARLY && mapped) names_memory((uintptr_t)p, len, prot, flags, fd, (uint64_t)off);
     if (hd_mode == HD_EARLY && mapped) early_file((struct hd_mapping){ .address = (uint64_t)p, .size = len, .offset = (uint64_t)off }, file_of(flags, fd));
   } else {
     hd.cur->pend.pc = HD_RA;
@@ -103,6 +138,7 @@ HD_EXPORT void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t 
       made[nmade].lo = (uintptr_t)p;
       made[nmade++].hi = (uintptr_t)p + ((len + 4095) & ~4095ul);
     }
+    if (p > 0) names_memory((uintptr_t)p, len, prot, flags, fd, (uint64_t)off);
     if (hd.record && p > 0) {
       const char *path = file_of(flags, fd);
       if (*path || !fresh || p != (long)fresh) tell((struct hd_mapping){ .address = (uint64_t)p, .size = len, .offset = (uint64_t)off }, path);
@@ -130,6 +166,7 @@ HD_EXPORT int munmap(void *addr, size_t len) {
       if (shared_early[i] == lo) { shared_early[i] = shared_early[--nshared_early]; break; }
   long r = hd_sys(SYS_munmap, addr, len, 0);
   if (r < 0) { errno = (int)-r; return -1; }
+  names_no_memory(lo, hi);
   if (hd_active()) hd_memory_gone(lo, hi - lo);
   return 0;
 }
@@ -146,6 +183,7 @@ HD_EXPORT void *mremap(void *old, size_t size, size_t new_size, int flags, ...) 
   }
   long p = hd_sys6(SYS_mremap, (long)old, (long)size, (long)new_size, flags, (long)at, 0);
   if (p < 0 && p > -4096) { errno = (int)-p; return MAP_FAILED; }
+  if (!size) hd_mapped_twice(); // the old address stays valid
   if (hd_active() && hd.record) tell((struct hd_mapping){ .address = (uint64_t)p, .size = new_size, .from = (uint64_t)old }, "");
   return (void *)p;
 }
@@ -210,6 +248,7 @@ static void compare(uintptr_t lo, uintptr_t hi, const char *perms, const char *r
 static void restore(void) {
   for (uint32_t i = 0; i < nmade; i++) hd_sys(SYS_munmap, made[i].lo, made[i].hi - made[i].lo, 0);
   nmade = 0;
+  nof_files = nof_files_at_main;
   next_map = MAP_AREA;
   checks++;
   bool anywhere = hd_late && !hd_area_empty();
@@ -254,6 +293,7 @@ static bool left_out(void) {
 
 static void save(void) {
   if (!base_maps) base_maps = hd_map(sizeof *base_maps * MAX_MAPS, "the list of mappings at main");
+  nof_files_at_main = nof_files;
   nbase = 0;
   hd_maps_each(remember);
   nshared = 0;
@@ -268,6 +308,7 @@ static const char *shares(void) {
 }
 
 static void main_begins(void) {
+  if (twice) hd_mapped_twice();
   for (uint32_t i = 0; hd.record && i < nfiles_early; i++) tell(files_early[i].mapping, files_early[i].path);
   if (HD_UNLIKELY(nshared_early)) hd_require_isolation(HD_ISOLATION_PROCESS, "shared memory that was mapped before main");
 }

@@ -5,6 +5,7 @@
 
 uint32_t hd_maps_each(void (*f)(uintptr_t lo, uintptr_t hi, const char *perms, const char *rest)); // number of mappings
 void *hd_map_place(uint64_t bytes);    // returns an address for a mapping without a fixed address
+void hd_mapped_twice(void);            // some memory has two addresses
 extern const struct hd_registration hd_mappings;
 
 // ---- snapshot.c

@@ -675,6 +675,7 @@ const (
 	hdSharedKey     = 3
 	hdSharedProcess = 4
 	hdSharedClock   = 5
+	hdSharedMemory  = 6
 )
 
 // hdRace is struct hd_race, 64 bytes.

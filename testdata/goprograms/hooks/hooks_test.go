@@ -46,19 +46,19 @@ func TestHooks(t *testing.T) {
 		close(done) // chan close, write
 	}()
 
-	mu.Lock()                                        // Mutex.Lock
+	mu.Lock()                                        // Mutex.Lock, read
 	mu.Unlock()                                      // Mutex.Unlock
-	mu.TryLock()                                     // Mutex.TryLock
+	mu.TryLock()                                     // Mutex.TryLock, read
 	cond.Signal()                                    // Cond.Signal
 	cond.Broadcast()                                 // Cond.Broadcast
 	mu.Unlock()                                      // Mutex.Unlock
-	rw.RLock()                                       // RWMutex.RLock
+	rw.RLock()                                       // RWMutex.RLock, read
 	rw.RUnlock()                                     // RWMutex.RUnlock
-	rw.TryRLock()                                    // RWMutex.TryRLock
+	rw.TryRLock()                                    // RWMutex.TryRLock, read
 	rw.RUnlock()                                     // RWMutex.RUnlock
-	rw.Lock()                                        // RWMutex.Lock
+	rw.Lock()                                        // RWMutex.Lock, read
 	rw.Unlock()                                      // RWMutex.Unlock
-	rw.TryLock()                                     // RWMutex.TryLock
+	rw.TryLock()                                     // RWMutex.TryLock, read
 	rw.Unlock()                                      // RWMutex.Unlock
 	wg.Add(2)                                        // WaitGroup.Add
 	wg.Done()                                        // WaitGroup.Add
