@@ -135,6 +135,9 @@ func (s *suite) run(ctx context.Context, packages []gotool.Package) error {
 	if s.options.Fuzz != nil && !s.fuzzed && s.options.List == nil && !s.options.Compile {
 		s.launcher.Note("-fuzz has no effect: no fuzz target matches")
 	}
+	if s.options.Explore.Runs == 1 && s.options.List == nil && !s.options.Compile {
+		s.launcher.Note("-count=1 executes each test once, so no other schedule is tried: leave it out to explore (heddle test caches no results)")
+	}
 	s.noteIgnored()
 	s.notePassed()
 	return s.writeProfile()

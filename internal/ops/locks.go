@@ -160,10 +160,13 @@ func (o *Object) drop(t trace.ThreadID, times int32) int32 {
 	return 0
 }
 
-// goAcquire handles a blocking lock. A trace does not record whether a try-lock acquired.
+// goAcquire handles a blocking lock. A trace does not record whether a try-lock acquired. Go's locks are not recursive: whoever held it
+// has released it, or the program has overwritten it.
 func (s *State) goAcquire(spec *Spec, ev *trace.Event, blocked bool) {
 	if !blocked && spec.Blocks != Never {
-		s.own(ev.Thread, s.Object(ev.Object), 1)
+		o := s.Object(ev.Object)
+		o.holds = o.holds[:0]
+		s.own(ev.Thread, o, 1)
 	}
 }
 

@@ -257,6 +257,13 @@ func TestGoLocks(t *testing.T) {
 	if h := s.Holders(m, -1); len(h) != 1 || h[0].Thread != 2 {
 		t.Errorf("then it is held by %v", h)
 	}
+	// The program overwrites it, and its holder locks it again.
+	for _, e := range []trace.Event{ev(2, trace.OpGmutexLock, m), ev(2, trace.OpGmutexUnlock, m)} {
+		s.ApplyGo(&e, false)
+	}
+	if h := s.Holders(m, -1); len(h) != 0 {
+		t.Errorf("in the end it is held by %v", h)
+	}
 }
 
 // TestAnyEvents applies nonsensical events: a state accepts all of them, and stays consistent.

@@ -64,6 +64,9 @@ func (p *Printer) testNotes(out *Test) {
 	for line := range strings.Lines(cut.String()) {
 		fmt.Fprint(w, "    ", line)
 	}
+	for _, e := range out.Early {
+		fmt.Fprintf(w, "    set aside: %s: needs a timer to fire up to %.3g ms early (--early-timeouts)\n", e.Message, e.Ahead*1000)
+	}
 	for _, l := range out.Leaks {
 		if !l.Known {
 			fmt.Fprintf(w, "    leak: %s\n", l.sentence())

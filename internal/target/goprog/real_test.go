@@ -297,7 +297,7 @@ func TestRealEndings(t *testing.T) {
 		{name: "TestDoubleClose", kind: trace.Panic, message: "close of closed channel", output: "closing\nclosing\npanic: close of closed channel\n", place: "p.TestDoubleClose.func1"},
 		{name: "TestPanic", kind: trace.Panic, message: "it is broken", output: "before\npanic: it is broken [recovered, repanicked]\n", place: "p.TestPanic", cold: true},
 		{name: "TestUnlock", kind: trace.Fatal, message: "sync: unlock of unlocked mutex", output: "fatal error: sync: unlock of unlocked mutex\n", place: "p.TestUnlock", cold: true},
-		{name: "TestLeak", kind: trace.Leak, cold: true},
+		{name: "TestLeak", kind: trace.Leak},
 		{name: "TestExit", kind: trace.Exit, message: "os.Exit(3) in a test", cold: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

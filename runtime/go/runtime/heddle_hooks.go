@@ -7,6 +7,7 @@ package runtime
 
 import (
 	"internal/runtime/sys"
+	"internal/stringslite"
 	"unsafe"
 )
 
@@ -26,8 +27,8 @@ func hdControlled(gp *g) bool {
 // hdGo is called before the go statement creates a goroutine.
 func hdGo(fn *funcval) {
 	gp := getg()
-	if !hd.active || fn == nil || hdThreadOf(gp) == nil || hdFinalizing(fn.fn) {
-		return // the runtime's own goroutines do not count as threads
+	if !hd.active || fn == nil || hdThreadOf(gp) == nil || hdGroupOf(fn.fn)&hdGroupSignals != 0 || stringslite.HasPrefix(hdFuncName(fn.fn), "runtime.") {
+		return // the runtime's own goroutines do not count as threads (hdControlled)
 	}
 	hdPoint(hdOpGo, fn.fn, 0, 0)
 }

@@ -118,11 +118,8 @@ func hdRecordStart(t *hdThread) {
 
 // hdFinalizes reports whether gp is one of the runtime's goroutines that run finalizers and
 // cleanups.
-func hdFinalizes(gp *g) bool { return hdFinalizing(gp.startpc) }
-
-// hdFinalizing reports whether one of these goroutines begins with the function at pc.
-func hdFinalizing(pc uintptr) bool {
-	switch hdFuncName(pc) {
+func hdFinalizes(gp *g) bool {
+	switch hdFuncName(gp.startpc) {
 	case "runtime.runfinq", "runtime.runFinalizers", "runtime.runCleanups":
 		return true
 	}
