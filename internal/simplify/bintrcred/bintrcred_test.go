@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/analysis/depend"
 	"github.com/heddle-dev/heddle/internal/simplify/proof"
 	"github.com/heddle-dev/heddle/internal/simplify/static"
 	"github.com/heddle-dev/heddle/internal/simplify/stmt"
@@ -52,14 +53,7 @@ func TestTenThousand(t *testing.T) {
 		if _, err := run.Replay(res.Order); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		var text bytes.Buffer
-		if err := res.Derivation.Write(&text); err != nil {
-			t.Fatal(err)
-		}
-		d, err := stmt.ReadDerivation(&text)
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
+		d := reread(t, res.Derivation)
 		if _, err := proof.Check(tr, d); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -108,6 +102,87 @@ func TestLine(t *testing.T) {
 	}
 	if derived < 300 {
 		t.Errorf("%d orders needed steps", derived)
+	}
+}
+
+// TestDerive derives the orders that Merge and SimTrace find in the dependence graph of the events: the
+// checker accepts the derivation, and comes to that order.
+func TestDerive(t *testing.T) {
+	traces := uint64(3000)
+	if testing.Short() {
+		traces = 300
+	}
+	steps := 0
+	for seed := range traces {
+		run := tracegen.Random(seed, tracegen.Shape{Threads: 1 + int(seed%6), Length: 3 + int(seed%29), Stay: int(seed % 8 * 12), Big: seed%17 == 0})
+		tr := stmt.FromTrace(run.Trace)
+		g := depend.Build(run.Trace)
+		merged, err := static.Merged(t.Context(), run.Trace, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, order := range map[string][]int32{"merge": merged.Order, "SimTrace": static.SimTrace(g)} {
+			d, err := Derive(t.Context(), tr, order)
+			if err != nil {
+				t.Fatalf("seed %d, %s: %v", seed, name, err)
+			}
+			got, err := proof.Check(tr, reread(t, d))
+			if err != nil {
+				t.Fatalf("seed %d, %s: %v", seed, name, err)
+			}
+			if !slices.Equal(got, order) || d.After > d.Before {
+				t.Fatalf("seed %d, %s: the derivation comes to %v with %d switches of %d, not to %v", seed, name, got, d.After, d.Before, order)
+			}
+			steps += d.Steps()
+		}
+	}
+	if steps == 0 {
+		t.Error("no order needed steps")
+	}
+}
+
+// reread writes and reads a derivation.
+func reread(t *testing.T, d *stmt.Derivation) *stmt.Derivation {
+	t.Helper()
+	var text bytes.Buffer
+	if err := d.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	d, err := stmt.ReadDerivation(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestDeriveFromTheStart: a derivation whose first unit is another one can be read.
+func TestDeriveFromTheStart(t *testing.T) {
+	tr, err := stmt.Parse(strings.NewReader("A: localize(x, g)\nB: localize(y, h)\nA: Share(z, h)\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := []int32{1, 0, 2}
+	d, err := Derive(t.Context(), tr, order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := proof.Check(tr, reread(t, d)); err != nil || !slices.Equal(got, order) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestDeriveNotExecution: a trace that cannot be executed has no derivation.
+func TestDeriveNotExecution(t *testing.T) {
+	tr, err := stmt.Parse(strings.NewReader("A: Release(m)\nB: localize(y, g)\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var not *NotExecutionError
+	if _, err := Derive(t.Context(), tr, tr.Recorded()); !errors.As(err, &not) {
+		t.Errorf("derived: %v", err)
+	}
+	if _, err := Run(t.Context(), tr); !errors.As(err, &not) {
+		t.Errorf("reduced: %v", err)
 	}
 }
 

@@ -36,13 +36,18 @@ func reduce(stop *static.Stop, t *stmt.Trace, quads []Quad) ([]int32, *stmt.Deri
 		s.improve(other)
 		r = s
 	}
+	return r.order, r.derivation()
+}
+
+// derivation returns the derivation of the reducer's order.
+func (r *reducer) derivation() *stmt.Derivation {
 	d := &stmt.Derivation{
-		Units: t.Len(), Statements: len(t.Stmts), Trace: t.Digest(),
-		Segments: segments(quads), Rounds: r.rounds,
-		Before: t.Switches(t.Recorded()), After: t.Switches(r.order), Result: stmt.OrderDigest(r.order),
+		Units: r.t.Len(), Statements: len(r.t.Stmts), Trace: r.t.Digest(),
+		Segments: segments(r.quads), Rounds: r.rounds,
+		Before: r.t.Switches(r.t.Recorded()), After: r.t.Switches(r.order), Result: stmt.OrderDigest(r.order),
 	}
 	d.Seal = d.Sealed()
-	return r.order, d
+	return d
 }
 
 type reducer struct {

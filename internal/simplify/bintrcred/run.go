@@ -25,6 +25,12 @@ type Result struct {
 	Phases     Phases
 }
 
+// NotExecutionError is that of a trace that cannot be executed.
+type NotExecutionError struct{ err error }
+
+func (e *NotExecutionError) Error() string { return "the trace is not an execution: " + e.err.Error() }
+func (e *NotExecutionError) Unwrap() error { return e.err }
+
 // Run reduces a trace and checks the paper's theorems on it: it executes the trace before and
 // after, and compares the states (Theorem 2) and the context switches (Theorem 1). It returns an
 // error if the trace cannot be executed or if a theorem does not hold, which would be a bug in
@@ -45,19 +51,28 @@ func Run(ctx context.Context, t *stmt.Trace) (res *Result, err error) {
 	clock(&res.Phases.Connectivity, func() { quads = Connect(t) })
 	clock(&res.Phases.SemanticsBefore, func() { before, err = stmt.Run(t, recorded) })
 	if err != nil {
-		return nil, fmt.Errorf("the trace is not an execution: %w", err)
+		return nil, &NotExecutionError{err}
 	}
 	clock(&res.Phases.Reduction, func() { res.Order, res.Derivation = reduce(stop, t, quads) })
 	clock(&res.Phases.CountAfter, func() { res.After = t.Switches(res.Order) })
 	clock(&res.Phases.SemanticsAfter, func() { after, err = stmt.Run(t, res.Order) })
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the reduced trace is not an execution (theorem 2): %w", err)
-	case res.After > res.Before:
-		return nil, fmt.Errorf("the reduced trace has %d context switches, the trace %d (theorem 1)", res.After, res.Before)
-	}
-	if d := t.Diff(before, after); d != "" {
-		return nil, fmt.Errorf("the reduced trace is another execution (theorem 2): %s", d)
+	if err := theorems(t, before, after, err, res.Before, res.After); err != nil {
+		return nil, err
 	}
 	return res, nil
+}
+
+// theorems checks the paper's theorems: the states before and after, or the error of executing the
+// reduced trace, and the switches.
+func theorems(t *stmt.Trace, before, after *stmt.State, err error, switchesBefore, switchesAfter int) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("the reduced trace is not an execution (theorem 2): %w", err)
+	case switchesAfter > switchesBefore:
+		return fmt.Errorf("the reduced trace has %d context switches, the trace %d (theorem 1)", switchesAfter, switchesBefore)
+	}
+	if d := t.Diff(before, after); d != "" {
+		return fmt.Errorf("the reduced trace is another execution (theorem 2): %s", d)
+	}
+	return nil
 }

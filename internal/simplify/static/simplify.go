@@ -82,16 +82,23 @@ func simplify(stop *Stop, g *depend.Graph, e Effort) Result {
 // Reordered returns the whole trace in the order that merge finds, with its threads
 // numbered in their new order of creation, and the figures. The error is the context's.
 func Reordered(ctx context.Context, t *trace.Trace) (reordered *trace.Trace, res Result, err error) {
-	defer Caught(&err)
-	_, g, res := merge(StopWith(ctx), t)
-	if res.After == res.Before {
-		return t, res, nil
+	g := depend.Build(t)
+	res, err = Merged(ctx, t, g)
+	if err != nil || res.After == res.Before {
+		return t, res, err
 	}
 	return g.Reorder(t, res.Order), res, nil
 }
 
-func merge(stop *Stop, t *trace.Trace) ([]trace.Event, *depend.Graph, Result) {
-	g := depend.Build(t)
+// Merged is Simplify for the dependence graph of a trace of events: among orders with equally many
+// switches it chooses one with few preemptions.
+func Merged(ctx context.Context, t *trace.Trace, g *depend.Graph) (res Result, err error) {
+	defer Caught(&err)
+	_, res = merge(StopWith(ctx), t, g)
+	return res, nil
+}
+
+func merge(stop *Stop, t *trace.Trace, g *depend.Graph) ([]trace.Event, Result) {
 	res := simplify(stop, g, DefaultEffort)
 	best := t.Events
 	var cost trace.Cost
@@ -107,5 +114,5 @@ func merge(stop *Stop, t *trace.Trace) ([]trace.Event, *depend.Graph, Result) {
 			best, cost, res.Order = r.Events, c, order
 		}
 	}
-	return best, g, res
+	return best, res
 }

@@ -154,7 +154,7 @@ func (p *derivationReader) read(f []string) error {
 		s := Step{Rule: Rule(slices.Index(ruleNames[:], f[0]))}
 		var err error
 		if s.Rule == Line {
-			err = p.fields(f, "line", &s.Lo, &s.Hi, &s.Unit, &s.Count, "after", &s.After)
+			err = p.fields(f, "line", &s.Lo, &s.Hi, &s.Unit, &s.Count, "after", (*place)(&s.After))
 		} else {
 			way := "up"
 			if s.Down = len(f) > 3 && f[3] == "down"; s.Down {
@@ -173,6 +173,9 @@ func (p *derivationReader) read(f []string) error {
 	return nil
 }
 
+// place is a unit, or -1 for the start of the trace.
+type place int32
+
 // fields takes the words of a line: strings as they are, numbers and digests by pointer.
 func (p *derivationReader) fields(f []string, want ...any) error {
 	if len(f) != len(want) {
@@ -190,6 +193,15 @@ func (p *derivationReader) fields(f []string, want ...any) error {
 				return err
 			}
 			*w = n
+		case *place:
+			if *w = -1; f[i] == "-1" {
+				continue
+			}
+			n, err := p.number(f[i])
+			if err != nil {
+				return err
+			}
+			*w = place(n)
 		case *Digest:
 			b, err := hex.DecodeString(f[i])
 			if err != nil || len(b) != len(w) {

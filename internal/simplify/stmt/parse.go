@@ -2,6 +2,7 @@ package stmt
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"regexp"
@@ -22,10 +23,24 @@ type ParseError struct {
 func (e *ParseError) Error() string { return fmt.Sprintf("line %d: %s: %s", e.Line, e.Text, e.Msg) }
 
 var (
-	nameForm = regexp.MustCompile(`^[\pL\pN_.$]+$`)
-	stmtForm = regexp.MustCompile(`^([A-Za-z0-9]+)\s*(?:\(([^()]*)\))?$`)
-	letForm  = regexp.MustCompile(`^let\s+(?:(\S+)\s*:\s*)?(\S+)\s*=\s*(-?\d+)$`)
+	nameForm  = regexp.MustCompile(`^[\pL\pN_.$]+$`)
+	stmtForm  = regexp.MustCompile(`^([A-Za-z0-9]+)\s*(?:\(([^()]*)\))?$`)
+	beginForm = regexp.MustCompile(`^(?:let\s|[\pL\pN_.$]+\s*:)`)
+	letForm   = regexp.MustCompile(`^let\s+(?:(\S+)\s*:\s*)?(\S+)\s*=\s*(-?\d+)$`)
 )
+
+// Begins reports whether a text begins as a trace that Parse reads: with a statement or a let, perhaps
+// after comments.
+func Begins(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		return beginForm.Match(line)
+	}
+	return len(bytes.TrimSpace(text)) > 0 // comments
+}
 
 // Parse reads a trace written by hand. A line is
 //

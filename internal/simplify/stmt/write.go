@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// Write writes the units of a trace in an order, as Parse reads them.
+// Write writes the units of a trace in an order, as Parse reads them. What it writes has the names
+// of this trace, so each unit can be found again.
 func (t *Trace) Write(w io.Writer, order []int32) error {
 	out := bufio.NewWriter(w)
 	for l, name := range t.LocalNames {
@@ -14,7 +15,7 @@ func (t *Trace) Write(w io.Writer, order []int32) error {
 			fmt.Fprintf(out, "let %s: %s = %d\n", t.Threads[t.LocalThreads[l]], name, v)
 		}
 	}
-	// A range is of globals in the order in which they are named first.
+	// A range is of globals in the order in which they are first named, so they are named here.
 	ranges := false
 	for i := range t.Stmts {
 		s := &t.Stmts[i]
