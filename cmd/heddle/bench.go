@@ -24,7 +24,7 @@ type benchStaticCommand struct {
 	Width    []int    `name:"threads" default:"2,8,64" help:"Numbers of threads to measure growth at."`
 	Locks    int      `default:"8" help:"Locks of the traces that growth is measured on."`
 	Conflict float64  `default:"0.1" help:"How likely an access of theirs is of a shared variable."`
-	Traces   []string `arg:"" optional:"" help:"Traces to measure on, besides the four programs of the paper."`
+	Traces   []string `arg:"" optional:"" help:"Traces to measure on, of events or of statements, besides the four programs of the paper."`
 }
 
 type benchJSON struct {
@@ -68,7 +68,7 @@ func (c *benchStaticCommand) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		inputs = append(inputs, staticbench.Input{Name: filepath.Base(name), Trace: in.Trace})
+		inputs = append(inputs, staticbench.Input{Name: filepath.Base(name), Events: in.Trace, Statements: in.Statements})
 	}
 	for _, in := range inputs {
 		p.line("bench: " + in.Name)

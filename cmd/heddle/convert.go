@@ -24,8 +24,8 @@ type convertCommand struct {
 
 func (c *convertCommand) Help() string {
 	return `The suffixes of the names tell the formats: .hdl is heddle's, .txt its text form, .std and
-.std.gz are RAPID's. .pftrace, for Perfetto, and .shiviz, for ShiViz, are written only. What a
-format cannot express is listed.`
+.std.gz are RAPID's, .stmt is statements, of which no events can be made. .pftrace, for Perfetto,
+and .shiviz, for ShiViz, are written only. What a format cannot express is listed.`
 }
 
 type convertJSON struct {
@@ -36,7 +36,7 @@ type convertJSON struct {
 
 func (c *convertCommand) Run(a *app) error {
 	if _, known := tracefile.FormatNamed(c.To); !known {
-		return usage.Errorf("unknown format of %s: want a name that ends in .hdl, .txt, .std, .std.gz, .pftrace or .shiviz", c.To)
+		return usage.Errorf("unknown format of %s: want a name that ends in .hdl, .txt, .std, .std.gz, .stmt, .pftrace or .shiviz", c.To)
 	}
 	if err := tracefile.NotInput(c.To, c.From); err != nil {
 		return err
@@ -48,11 +48,16 @@ func (c *convertCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if in.Statements != nil {
+		if err := in.Takes(c.To); err != nil {
+			return err
+		}
+	}
 	lost, err := c.write(in)
 	if err != nil {
 		return err
 	}
-	out := convertJSON{c.To, len(in.Trace.Events), append(append([]rapid.Loss{}, in.Lost...), lost...)}
+	out := convertJSON{c.To, in.Len(), append(append([]rapid.Loss{}, in.Lost...), lost...)}
 	if a.JSON {
 		return a.printJSON(out)
 	}

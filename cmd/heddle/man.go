@@ -141,7 +141,7 @@ func commandSynopsis(node *kong.Node) string {
 var exitStatuses = map[string]string{
 	"cc":    "The compiler's, or 2 if heddle refuses its arguments and 3 if heddle cannot do its work.",
 	"c++":   "The compiler's, or 2 if heddle refuses its arguments and 3 if heddle cannot do its work.",
-	"check": "0: the derivation holds. 1: a step does not follow. 2: the command line is wrong. 3: heddle could not do its work, and the message says why.",
+	"check": "0: the derivation holds. 1: a step does not follow, or the simplified trace is not the derivation's result. 2: the command line is wrong. 3: heddle could not do its work, and the message says why.",
 	"":      "0: nothing found. 1: a bug was found. 2: the command line is wrong. 3: heddle could not do its work, and the message says why.",
 }
 

@@ -57,7 +57,7 @@ func TestManPages(t *testing.T) {
 		{"heddle-c++", "DESCRIPTION", "$HEDDLE_CXX"},
 		{"heddle-cc", "EXIT STATUS", "The compiler's"},
 		{"heddle-check", "COMMANDS", ".PP\nReplay the proof"},
-		{"heddle-check", "EXIT STATUS", "1: a step does not follow."},
+		{"heddle-check", "EXIT STATUS", "1: a step does not follow, or the simplified trace is not"},
 		{"heddle-find", "EXIT STATUS", "1: a bug was found."},
 		{"heddle-test", "OPTIONS", `\-\-run=REGEXP`},
 	} {

@@ -1,18 +1,13 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/heddle-dev/heddle/internal/analysis/depend"
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
-	"github.com/heddle-dev/heddle/internal/simplify/bintrcred"
-	"github.com/heddle-dev/heddle/internal/simplify/static"
-	"github.com/heddle-dev/heddle/internal/simplify/stmt"
 	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
@@ -21,12 +16,13 @@ import (
 )
 
 type simplifyCommand struct {
-	Output     string        `short:"o" placeholder:"FILE" help:"Write the simplified trace to FILE (otherwise beside the trace, with .min, .min2, … before the suffix)."`
+	Output     string        `short:"o" placeholder:"FILE" help:"Write the simplified trace to FILE (otherwise beside the trace, with .min, .min2, … before the suffix; .static with --static)."`
 	Executions int           `placeholder:"N" help:"Run the program at most N times."`
 	Time       time.Duration `placeholder:"DURATION" help:"Try this long, until the result is shown to be minimal; what was reached by then is written. Without a limit, heddle stops when nothing helps any more."`
 	Static     bool          `help:"Run nothing: reorder what is independent. For traces of any format."`
+	Method     string        `enum:"fewest,merge,simtrace,bintrcred" default:"fewest" placeholder:"METHOD" help:"With --static: how to reorder: merge, simtrace or bintrcred, or the one of these with the fewest context switches (fewest)."`
 	Gap        bool          `help:"With --static: say how far the result is from the fewest context switches there can be."`
-	Derivation string        `placeholder:"FILE" help:"With --static: write BinTrcRed's derivation, the proof, to FILE."`
+	Derivation string        `placeholder:"FILE" help:"With --static: write the derivation of the result by swaps, the proof, to FILE."`
 	jobsFlag
 	drawFlags
 	statsFlag
@@ -69,8 +65,8 @@ func (c *simplifyCommand) Run(a *app) error {
 		return usage.Errorf("--executions and --time cannot be negative")
 	case c.Static:
 		return c.runStatic(a)
-	case c.Gap, c.Derivation != "":
-		return usage.Errorf("--gap and --derivation go with --static")
+	case c.Gap, c.Derivation != "", c.Method != fewest:
+		return usage.Errorf("--method, --gap and --derivation go with --static")
 	}
 	processes, err := c.processes()
 	if err != nil {
@@ -140,115 +136,4 @@ func (c *simplifyCommand) Run(a *app) error {
 	}
 	fmt.Fprintf(a.stdout, "\nsimplified: %s%s\nreplay:     heddle replay %s\n", c.Output, result.Unsimplified(s), wording.Quoted(c.Output))
 	return err
-}
-
-// staticJSON is what simplify --static --json prints.
-type staticJSON struct {
-	Trace      string          `json:"trace,omitempty"`
-	Events     int             `json:"events"`
-	Before     int             `json:"before"` // context switches
-	After      int             `json:"after"`
-	Gap        *static.Gap     `json:"gap,omitempty"`
-	Derivation *derivationJSON `json:"derivation,omitempty"`
-	Seconds    float64         `json:"seconds"`
-}
-
-type derivationJSON struct {
-	File   string           `json:"file"`
-	Steps  int              `json:"steps"`
-	Before int              `json:"before"`
-	After  int              `json:"after"`
-	Phases bintrcred.Phases `json:"phases"` // ns
-}
-
-// runStatic simplifies without running anything.
-func (c *simplifyCommand) runStatic(a *app) error {
-	began := time.Now()
-	var out staticJSON
-	if c.Derivation != "" {
-		d, err := c.derive(a.ctx)
-		if err != nil {
-			return err
-		}
-		out.Derivation = d
-	}
-	var g *depend.Graph
-	if tracefile.FormatOf(c.Trace) == tracefile.Statements {
-		t, err := tracefile.ReadStatements(c.Trace)
-		if err != nil {
-			return err
-		}
-		g = stmt.Graph(t)
-		r, err := static.Simplify(a.ctx, g, static.DefaultEffort)
-		if err != nil {
-			return err
-		}
-		out.Events, out.Before, out.After = g.Len(), r.Before, r.After
-	} else {
-		in, err := tracefile.ReadAny(c.Trace)
-		if err != nil {
-			return err
-		}
-		reordered, r, err := static.Reordered(a.ctx, in.Trace)
-		if err != nil {
-			return err
-		}
-		out.Events, out.Before, out.After = len(in.Trace.Events), r.Before, r.After
-		if c.Output == "" {
-			c.Output = tracefile.Derived(c.Trace, "static")
-		}
-		reordered.Header.Original = c.Trace
-		in.Trace = reordered
-		if _, err := tracefile.WriteAny(c.Output, in); err != nil {
-			return err
-		}
-		out.Trace = c.Output
-		if c.Gap {
-			g = depend.Build(reordered)
-		}
-	}
-	if c.Gap {
-		best, err := static.Optimum(a.ctx, g, nil, static.DefaultLimits)
-		if err != nil {
-			return err
-		}
-		gap := static.GapOf(out.After, best)
-		out.Gap = &gap
-	}
-	out.Seconds = time.Since(began).Seconds()
-	if a.JSON {
-		return a.printJSON(out)
-	}
-	fmt.Fprintf(a.stdout, "%s events, %d context switches before, %d after, the same execution (%.2f s)\n", wording.Thousands(out.Events), out.Before, out.After, out.Seconds)
-	if out.Gap != nil {
-		fmt.Fprintf(a.stdout, "distance from the fewest with these dependences: %v\n", *out.Gap)
-	}
-	if d := out.Derivation; d != nil {
-		fmt.Fprintf(a.stdout, "BinTrcRed: %d context switches before, %d after, %s steps\n", d.Before, d.After, wording.Thousands(d.Steps))
-		if p := d.Phases; c.Stats {
-			fmt.Fprintf(a.stdout, "  counting %v, semantics %v, connectivity %v, reduction %v, counting %v, semantics %v\n",
-				p.CountBefore, p.SemanticsBefore, p.Connectivity, p.Reduction, p.CountAfter, p.SemanticsAfter)
-		}
-		fmt.Fprintf(a.stdout, "derivation: %s\ncheck:      heddle check derivation %s %s\n", d.File, c.Trace, d.File)
-	}
-	if out.Trace != "" {
-		fmt.Fprintf(a.stdout, "simplified: %s\n", out.Trace)
-	}
-	return nil
-}
-
-// derive runs BinTrcRed and writes its derivation.
-func (c *simplifyCommand) derive(ctx context.Context) (*derivationJSON, error) {
-	t, err := tracefile.ReadStatements(c.Trace)
-	if err != nil {
-		return nil, err
-	}
-	r, err := bintrcred.Run(ctx, t)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Trace, err)
-	}
-	if err := tracefile.WriteWhole(c.Derivation, r.Derivation.Write); err != nil {
-		return nil, err
-	}
-	return &derivationJSON{c.Derivation, r.Derivation.Steps(), r.Before, r.After, r.Phases}, nil
 }

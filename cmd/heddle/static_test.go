@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"math"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -9,6 +14,8 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
+	"github.com/heddle-dev/heddle/internal/testing/tracegen"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // Reordering first never ends with more context switches than executing alone, and saves
@@ -71,4 +78,98 @@ func TestStaticMergingFirst(t *testing.T) {
 	if ratio >= 0.98 || used == 0 {
 		t.Errorf("reordering first saves nothing: it takes %.2f of the executions in the geometric mean", ratio)
 	}
+}
+
+// Of random traces, in every format and by every method: the derivation holds, the simplified trace is what it
+// makes of the trace, and has no more context switches.
+func TestStaticDerivations(t *testing.T) {
+	dir := t.TempDir()
+	heddle := func(args ...string) ([]byte, int) {
+		t.Helper()
+		var out, messages bytes.Buffer
+		status := run(t.Context(), append([]string{"heddle"}, args...), &out, &messages)
+		if status > 1 || messages.Len() > 0 {
+			t.Fatalf("heddle %q: status %d, %s", args, status, messages.String())
+		}
+		return out.Bytes(), status
+	}
+	gained := map[string]int{}
+	for seed := range uint64(amount(2, 60)) {
+		random := tracegen.Random(seed, tracegen.Shape{Threads: 2 + int(seed%4), Length: 3 + int(seed%12), Stay: int(seed % 8 * 12)}).Trace
+		file := func(suffix string) string { return filepath.Join(dir, fmt.Sprintf("%d%s", seed, suffix)) }
+		if err := trace.WriteFile(file(".hdl"), random); err != nil {
+			t.Fatal(err)
+		}
+		for _, suffix := range []string{".std.gz", ".stmt", ".txt"} {
+			heddle("convert", file(".hdl"), file(suffix))
+		}
+		if err := os.WriteFile(file(".hand.stmt"), statements(seed), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, names := range [][2]string{{".hdl", ".hdl"}, {".hdl", ".stmt"}, {".hdl", ".std"}, {".std.gz", ".std"}, {".std.gz", ".hdl"}, {".stmt", ".stmt"}, {".txt", ".txt"}, {".hand.stmt", ".stmt"}} {
+			in, out, proof := file(names[0]), file(".out"+names[1]), file(".derivation")
+			most := -1
+			for _, method := range []string{"fewest", "merge", "simtrace", "bintrcred"} {
+				text, _ := heddle("simplify", "--static", "--json", "--method", method, "-o", out, "--derivation", proof, in)
+				var r staticJSON
+				if err := json.Unmarshal(text, &r); err != nil {
+					t.Fatal(err)
+				}
+				if text, status := heddle("check", "derivation", in, proof, out); status != 0 {
+					t.Errorf("%s to %s by %s: %s", in, out, method, text)
+				}
+				if r.After > r.Before || r.Derivation.After != r.After || r.Trace != out || method != "fewest" && r.Method != method {
+					t.Errorf("%s by %s: %+v with the derivation %+v", in, method, r, *r.Derivation)
+				}
+				if method == "fewest" {
+					most = r.After
+				}
+				if r.After < most {
+					t.Errorf("%s: %d context switches by %s, and %d by the best method", in, r.After, method, most)
+				}
+				// What was written has as many.
+				text, _ = heddle("simplify", "--static", "--json", "--method", "simtrace", "-o", file(".again"+names[1]), out)
+				var again staticJSON
+				if err := json.Unmarshal(text, &again); err != nil {
+					t.Fatal(err)
+				}
+				if names[0] != ".hdl" || names[1] != ".std" { // in which some operations are several events, or none
+					if again.Before != r.After {
+						t.Errorf("%s by %s: %d context switches, and the file has %d", in, method, r.After, again.Before)
+					}
+				}
+				if r.Before > r.After {
+					gained[method]++
+					if text, status := heddle("check", "derivation", in, proof, in); status != 1 {
+						t.Errorf("%s by %s: the trace itself is taken for the simplified one: %s", in, method, text)
+					}
+				}
+			}
+		}
+	}
+	for _, method := range []string{"fewest", "merge", "simtrace", "bintrcred"} {
+		if gained[method] == 0 {
+			t.Errorf("%s has gained nothing", method)
+		}
+	}
+}
+
+// statements returns a random trace of statements, some of ranges.
+func statements(seed uint64) []byte {
+	r := rand.New(rand.NewPCG(seed, 0x57a7))
+	var out bytes.Buffer
+	for g := range 6 {
+		fmt.Fprintf(&out, "let g%d = %d\n", g, g*g)
+	}
+	threads := 2 + r.IntN(4)
+	for range 5 + r.IntN(40) {
+		op := []string{"localize", "Share"}[r.IntN(2)]
+		lo := r.IntN(6)
+		global := fmt.Sprintf("g%d", lo)
+		if r.IntN(5) == 0 {
+			global += fmt.Sprintf("..g%d", lo+r.IntN(6-lo))
+		}
+		fmt.Fprintf(&out, "T%d: %s(x%d, %s)\n", r.IntN(threads), op, r.IntN(3), global)
+	}
+	return out.Bytes()
 }

@@ -3,6 +3,7 @@
 package tracefile
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"github.com/heddle-dev/heddle/internal/analysis/depend"
 	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/simplify/stmt"
@@ -55,11 +57,12 @@ func FormatNamed(name string) (f Format, known bool) {
 	return Heddle, strings.HasSuffix(name, ".hdl")
 }
 
-// Input is a trace in any format but statements.
+// Input is a trace in any format: of events, or of statements.
 type Input struct {
-	Trace *trace.Trace
-	Names *rapid.Names // of an STD trace
-	Lost  []rapid.Loss
+	Trace      *trace.Trace // nil for statements
+	Statements *stmt.Trace  // nil for events
+	Names      *rapid.Names // of an STD trace
+	Lost       []rapid.Loss
 }
 
 // ReadAny reads a trace in the format that its name implies.
@@ -81,58 +84,92 @@ func ReadAny(name string) (Input, error) {
 		return Input{}, err
 	}
 	defer file.Close()
-	switch f {
-	case STD:
+	in, err := read(file, name, f)
+	if err != nil {
+		return Input{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return in, nil
+}
+
+func read(file io.Reader, name string, f Format) (Input, error) {
+	if f == STD {
 		r, err := rapid.Read(file, name)
 		if err != nil {
-			return Input{}, fmt.Errorf("%s: %w", name, err)
+			return Input{}, err
 		}
-		return Input{r.Trace, r.Names, r.Lost}, nil
-	case Text:
-		tr, err := trace.ParseText(file)
-		if err == nil {
-			err = trace.Validate(tr)
-		}
-		if err != nil {
-			return Input{}, fmt.Errorf("%s: %w", name, err)
-		}
-		return Input{Trace: tr}, nil
+		return Input{Trace: r.Trace, Names: r.Names, Lost: r.Lost}, nil
 	}
-	return Input{}, fmt.Errorf("%s holds statements, which only simplify --static and check derivation read", name)
+	text := bufio.NewReader(file)
+	if f == Text {
+		begin, err := text.Peek(text.Size())
+		if err != nil && err != io.EOF {
+			return Input{}, err
+		}
+		if stmt.Begins(begin) {
+			f = Statements
+		}
+	}
+	if f == Statements {
+		t, err := stmt.Parse(text)
+		return Input{Statements: t}, err
+	}
+	tr, err := trace.ParseText(text)
+	if err == nil {
+		err = trace.Validate(tr)
+	}
+	return Input{Trace: tr}, err
 }
 
-// ReadStatements reads a trace as statements, from any format.
-func ReadStatements(name string) (*stmt.Trace, error) {
-	if FormatOf(name) != Statements {
-		in, err := ReadAny(name)
-		if err != nil {
-			return nil, err
-		}
-		return stmt.FromTrace(in.Trace), nil
+// Units returns the trace as statements: its own, or those that its events are.
+func (in Input) Units() *stmt.Trace {
+	if in.Statements != nil {
+		return in.Statements
 	}
-	file, err := regular.Open(name)
-	if err != nil {
+	return stmt.FromTrace(in.Trace)
+}
+
+// Len returns the number of events, or of units of statements.
+func (in Input) Len() int {
+	if in.Statements != nil {
+		return in.Statements.Len()
+	}
+	return len(in.Trace.Events)
+}
+
+// Graph returns the dependence graph of the trace. Its nodes are the units of Units.
+func (in Input) Graph() *depend.Graph {
+	if in.Statements != nil {
+		return stmt.Graph(in.Statements)
+	}
+	return depend.Build(in.Trace)
+}
+
+// Takes returns an error unless WriteAny can write the trace to a file of that name: events cannot be made
+// of statements, and Perfetto's and ShiViz' formats need the names of a view.
+func (in Input) Takes(name string) error {
+	f := FormatOf(name)
+	switch {
+	case in.Statements != nil && f != Statements && f != Text:
+		return fmt.Errorf("statements cannot be written to %s: choose a name that ends in .stmt or .txt", name)
+	case f == Perfetto, f == ShiViz:
+		return fmt.Errorf("only heddle convert writes %s files: choose a name that ends in .hdl, .std, .std.gz, .txt or .stmt", filepath.Ext(name))
+	}
+	return nil
+}
+
+// WriteAny writes a trace in the format that the name implies; see Takes. It returns what that format
+// cannot express.
+func WriteAny(name string, in Input) ([]rapid.Loss, error) {
+	if err := in.Takes(name); err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	t, err := stmt.Parse(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return t, nil
-}
-
-// WriteAny writes a trace in the format that the name implies, unless that is Perfetto's or ShiViz', which
-// need the names of a view. It returns what that format cannot express.
-func WriteAny(name string, in Input) ([]rapid.Loss, error) {
 	f := FormatOf(name)
-	switch f {
-	case Heddle:
+	switch {
+	case f == Heddle:
 		return in.Names.Lost(), Write(name, in.Trace)
-	case Statements:
-		return nil, errors.New("statements are read and not written: choose a name that ends in .hdl, .std, .std.gz or .txt")
-	case Perfetto, ShiViz:
-		return nil, fmt.Errorf("only heddle convert writes %s files: choose a name that ends in .hdl, .std, .std.gz or .txt", filepath.Ext(name))
+	case f == Statements, in.Statements != nil:
+		units := in.Units()
+		return in.unstated(), WriteUnits(name, units, units.Recorded())
 	}
 	var lost []rapid.Loss
 	err := WriteWhole(name, func(w io.Writer) error {
@@ -147,6 +184,19 @@ func WriteAny(name string, in Input) ([]rapid.Loss, error) {
 		return err
 	})
 	return lost, err
+}
+
+// WriteUnits writes statements in an order.
+func WriteUnits(name string, t *stmt.Trace, order []int32) error {
+	return WriteWhole(name, func(w io.Writer) error { return t.Write(w, order) })
+}
+
+// unstated is what statements do not say of events.
+func (in Input) unstated() []rapid.Loss {
+	if in.Trace == nil || len(in.Trace.Events) == 0 {
+		return nil
+	}
+	return []rapid.Loss{{What: "events with their values, places in the code and call stacks: only what depends on each other is written", Count: len(in.Trace.Events)}}
 }
 
 // WriteWhole writes a file completely or not at all, like trace files.

@@ -20,7 +20,7 @@ func IsPassing(name string) bool { return strings.Contains(filepath.Base(name), 
 // same directory: a.hdl gives a.min.hdl, that a.min2.hdl, and so on.
 func Derived(name, step string) string {
 	suffix := ""
-	for _, s := range []string{".hdl", ".std", ".std.gz", ".txt"} {
+	for _, s := range []string{".hdl", ".std", ".std.gz", ".txt", ".stmt"} {
 		if strings.HasSuffix(name, s) {
 			suffix = s
 		}

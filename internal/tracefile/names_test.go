@@ -14,6 +14,7 @@ func TestDerived(t *testing.T) {
 		{"a.std.gz", "static", "a.static.std.gz"},
 		{"a.static.std.gz", "static", "a.static2.std.gz"},
 		{"a.min.hdl", "static", "a.min.static.hdl"},
+		{"a.stmt", "static", "a.static.stmt"},
 		{"a", "min", "a.min"},
 	} {
 		if got := Derived(test.name, test.step); got != test.want {

@@ -37,7 +37,7 @@ func TestTable(t *testing.T) {
 	var rows []Row
 	sum := 0.0
 	for _, in := range inputs {
-		if err := trace.Validate(in.Trace); err != nil {
+		if err := trace.Validate(in.Events); err != nil {
 			t.Errorf("%s: %v", in.Name, err)
 		}
 		r, err := Measure(in, 1)
@@ -82,7 +82,7 @@ func TestPrograms(t *testing.T) {
 		if want := []int{6, 18, 5, 3}[i]; len(tr.Threads) != want {
 			t.Errorf("%s has %d threads, in the paper %d", p.Name, len(tr.Threads), want)
 		}
-		r, err := Measure(Input{p.Name, 0, tr}, 1)
+		r, err := Measure(Input{Name: p.Name, Events: tr}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

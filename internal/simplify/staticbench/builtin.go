@@ -37,7 +37,7 @@ func Builtin() ([]Input, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		out = append(out, Input{r.name, r.lines, res.Trace})
+		out = append(out, Input{Name: r.name, Lines: r.lines, Events: res.Trace})
 	}
 	return out, nil
 }

@@ -19,7 +19,16 @@ import (
 type Input struct {
 	Name  string
 	Lines int // of the source program, 0 where not known
-	Trace *trace.Trace
+	// Events, or if that is nil Statements.
+	Events     *trace.Trace
+	Statements *stmt.Trace
+}
+
+func (in Input) graph() *depend.Graph {
+	if in.Events == nil {
+		return stmt.Graph(in.Statements)
+	}
+	return depend.Build(in.Events)
 }
 
 // Row is the result for one trace. Times are averages.
@@ -62,10 +71,16 @@ func (r *Row) Reduction(m Method) float64 {
 
 // Measure simplifies a trace in every way, a number of times.
 func Measure(in Input, runs int) (Row, error) {
-	row := Row{Name: in.Name, Lines: in.Lines, Events: len(in.Trace.Events)}
-	seen := map[trace.ThreadID]bool{}
-	for i := range in.Trace.Events {
-		seen[in.Trace.Events[i].Thread] = true
+	t := in.Statements
+	row := Row{Name: in.Name, Lines: in.Lines}
+	if in.Events != nil {
+		t, row.Events = stmt.FromTrace(in.Events), len(in.Events.Events)
+	} else {
+		row.Events = t.Len()
+	}
+	seen := map[int32]bool{}
+	for _, th := range t.Of {
+		seen[th] = true
 	}
 	row.Threads = len(seen)
 	runs = max(1, runs)
@@ -74,7 +89,6 @@ func Measure(in Input, runs int) (Row, error) {
 		f()
 		*sum += time.Since(start)
 	}
-	t := stmt.FromTrace(in.Trace)
 	for range runs {
 		res, err := bintrcred.Run(context.Background(), t)
 		if err != nil {
@@ -92,11 +106,11 @@ func Measure(in Input, runs int) (Row, error) {
 		var g *depend.Graph
 		var sim, back []int32
 		// The others also need the dependences, which are part of BinTrcRed's reduction.
-		clock(&row.SimTrace.Time, func() { g = depend.Build(in.Trace); sim = static.SimTrace(g) })
-		clock(&row.BackForth.Time, func() { back = static.BackwardForward(depend.Build(in.Trace)) })
+		clock(&row.SimTrace.Time, func() { g = in.graph(); sim = static.SimTrace(g) })
+		clock(&row.BackForth.Time, func() { back = static.BackwardForward(in.graph()) })
 		row.SimTrace.After, row.BackForth.After = static.Switches(g, sim), static.Switches(g, back)
 	}
-	g := depend.Build(in.Trace)
+	g := in.graph()
 	var best static.Result
 	clock(&row.Merge.Time, func() { best, _ = static.Simplify(context.Background(), g, static.DefaultEffort) })
 	row.Merge.After = best.After
