@@ -19,6 +19,7 @@ type simplifyCommand struct {
 	Output     string        `short:"o" placeholder:"FILE" help:"Write the simplified trace to FILE (otherwise beside the trace, with .min, .min2, … before the suffix; .static with --static)."`
 	Executions int           `placeholder:"N" help:"Run the program at most N times."`
 	Time       time.Duration `placeholder:"DURATION" help:"Try this long, until the result is shown to be minimal; what was reached by then is written. Without a limit, heddle stops when nothing helps any more."`
+	Suffix     int           `placeholder:"N" help:"Simplify only the last N context switches, and keep the schedule before as it is: for executions of a million events, which take seconds each."`
 	Static     bool          `help:"Run nothing: reorder what is independent. For traces of any format."`
 	Method     string        `enum:"fewest,merge,simtrace,bintrcred" default:"fewest" placeholder:"METHOD" help:"With --static: how to reorder: merge, simtrace or bintrcred, or the one of these with the fewest context switches (fewest)."`
 	Gap        bool          `help:"With --static: say how far the result is from the fewest context switches there can be."`
@@ -63,6 +64,8 @@ func (c *simplifyCommand) Run(a *app) error {
 	switch {
 	case c.Executions < 0 || c.Time < 0:
 		return usage.Errorf("--executions and --time cannot be negative")
+	case c.Static && c.Suffix > 0:
+		return usage.Errorf("--suffix simplifies by executing, so it does not go with --static")
 	case c.Static:
 		return c.runStatic(a)
 	case c.Gap, c.Derivation != "", c.Method != fewest:
@@ -89,7 +92,7 @@ func (c *simplifyCommand) Run(a *app) error {
 	defer t.Close()
 	p := a.progress()
 	names := report.NewRunning(t.Modules)
-	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Executions: c.Executions, Time: c.Time, Endless: c.Time > 0, Processes: processes, Memory: a.memory(), Where: names.Place, Locate: names.Locate, Objects: names.Object}, func(s tinertia.Progress) {
+	s, err := engine.Simplify(a.ctx, t, tr, engine.SimplifyOptions{Suffix: c.Suffix, Executions: c.Executions, Time: c.Time, Endless: c.Time > 0, Processes: processes, Memory: a.memory(), Where: names.Place, Locate: names.Locate, Objects: names.Object}, func(s tinertia.Progress) {
 		p.line(fmt.Sprintf("simplify: %s, iteration %d, %s, %s", wording.Count(s.Executions, "execution"), s.Iteration, wording.Count(s.Cost.Switches, "switch"), wording.Count(s.Cost.Preemptions, "preemption")))
 	})
 	p.done()

@@ -177,6 +177,9 @@ type SimplifyOptions struct {
 	// Patience ends the search when long executions gain nothing, as tinertia.Options.Patience.
 	Patience int
 	MaxSteps int // step budget of an execution; 0 means the target's default
+	// Suffix simplifies only the last context switches, of which there are that many, and keeps the schedule
+	// before as it is (tinertia.Options.Kept); 0 means all. A trace that has no more is simplified whole.
+	Suffix int
 	// Whole does not search for the failure of a long execution in executions that are cut.
 	Whole bool
 	// Objects is like Options.Objects.

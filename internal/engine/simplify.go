@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,11 +49,18 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	exec := judged(t, oracle)
 	start := recorded
+	kept := 0
+	if opts.Suffix > 0 {
+		kept = tinertia.Kept(recorded, opts.Suffix)
+		if recorded.Decisions() > longTrace {
+			opts.Processes = 1
+		}
+	}
 	// A hang lasts as long as the step budget. Reordering turns it into a few very long TEIs,
 	// which must then be shortened event by event. Cutting it first leaves nothing to reorder.
 	left := opts.Executions
 	early, tried, err := recorded, 0, error(nil)
-	if k := recorded.Ending.Kind; !opts.Whole && left == 0 && k != trace.Race && !k.Endless() && recorded.Decisions() > longFirst {
+	if k := recorded.Ending.Kind; !opts.Whole && kept == 0 && left == 0 && k != trace.Race && !k.Endless() && recorded.Decisions() > longFirst {
 		early, tried, err = sooner(bounded, exec, recorded, same)
 		if err != nil && !outOfTime(bounded) {
 			return nil, err
@@ -60,7 +68,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 		start = early
 	}
 	prompt, promptly := early, 0
-	if strategy.DelaysOf(early) != schedule.NoDelays && left == 0 && recorded.Ending.Kind != trace.Hang {
+	if strategy.DelaysOf(early) != schedule.NoDelays && kept == 0 && left == 0 && recorded.Ending.Kind != trace.Hang {
 		prompt, promptly, err = undelayed(bounded, exec, like(early, replayPlan(early)), schedule.NoDelays, early, same)
 		if err != nil && !outOfTime(bounded) {
 			return nil, err
@@ -69,7 +77,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	}
 	if !opts.NoStatic && recorded.Ending.Kind != trace.Hang && left != 1 {
 		executed := 0
-		start, executed, err = merged(bounded, exec, prompt, same)
+		start, executed, err = merged(bounded, exec, prompt, kept, same)
 		if left > 0 {
 			left -= executed
 		}
@@ -88,7 +96,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	defer several.close()
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, several.watched(exec), tinertia.Options{
 		Seed: seed, MaxSteps: steps, Cut: start.Header.Cut > 0, Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
-		Batch: several.batch, Width: several.width, Memory: opts.Memory, Accesses: recorded.Header.Instrumented && (recorded.Header.Target != "go" || reads(&recorded.Ending)),
+		Batch: several.batch, Width: several.width, Memory: opts.Memory, Kept: kept, Accesses: recorded.Header.Instrumented && (kept == 0 && recorded.Header.Target != "go" || reads(&recorded.Ending)),
 		Extra: opts.extra(), ExtraTime: opts.ExtraTime, Patience: opts.Patience,
 	})
 	if err != nil && outOfTime(bounded) {
@@ -139,6 +147,10 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	s.Seconds = time.Since(began).Seconds()
 	return s, err
 }
+
+// longTrace is how many scheduling decisions an execution may have for several to be simplified at a time:
+// beyond, their traces take too much memory.
+const longTrace = 1 << 18
 
 // fails reports whether a recorded race is of an execution that failed in another way, which the
 // search had set aside. Otherwise only executions that end cleanly show the race as simply.
@@ -265,8 +277,10 @@ func sample(like schedule.Plan, i int) schedule.Plan {
 // and runs the result. It returns the recorded execution if reordering gains nothing or the result
 // does not fail in the same way, which the dependences rule out unless external nondeterminism is
 // involved. A timer that overtook no thread must not do so in its new place.
-func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
-	reordered, r, err := static.Reordered(ctx, recorded)
+//
+// It reorders only what comes after the first kept scheduling decisions.
+func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, kept int, same func(trace.Ending) bool) (start *trace.Trace, executed int, err error) {
+	reordered, r, err := static.ReorderedAfter(ctx, recorded, kept)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -283,8 +297,17 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 	if o.Trace == nil || !same(o.Ending) || o.Trace.Overtakings() > recorded.Overtakings() || trace.CostOf(o.Trace.Events).Compare(trace.CostOf(recorded.Events)) >= 0 {
 		return recorded, 1, nil
 	}
+	if kept > 0 && !slices.Equal(beginning(o.Trace, kept), beginning(recorded, kept)) {
+		return recorded, 1, nil
+	}
 	o.Trace.Header = recorded.Header.Executed(o.Trace.Header)
 	return o.Trace, 1, nil
+}
+
+// beginning returns the first n scheduling decisions of an execution, or all if it has fewer.
+func beginning(t *trace.Trace, n int) []schedule.Step {
+	steps := schedule.ScriptOf(t)
+	return steps[:min(n, len(steps))]
 }
 
 // simplify simplifies the finding.

@@ -45,6 +45,29 @@ func (g *Graph) EventsOf(n int32) (from, to int) {
 	return int(g.first[n]), g.count
 }
 
+// After returns the graph of the nodes from node n on and of their threads, both numbered from 0, without
+// the edges from nodes before. Its EventsOf has no meaning. An order of its nodes that keeps its edges keeps, after the nodes
+// before n, every edge of g: an implied edge between two nodes is implied by nodes between them.
+func (g *Graph) After(n int32) *Graph {
+	out := &Graph{start: make([]uint32, 1, g.Len()-int(n)+1)}
+	numbers := make([]int32, g.Threads()) // plus one
+	for i := n; int(i) < g.Len(); i++ {
+		th := g.Thread[i]
+		if numbers[th] == 0 {
+			out.Names = append(out.Names, g.Names[th])
+			numbers[th] = int32(len(out.Names))
+		}
+		out.Thread = append(out.Thread, numbers[th]-1)
+		for k, p := range g.Preds(i) {
+			if p >= n {
+				out.preds, out.kinds = append(out.preds, p-n), append(out.kinds, g.Kinds(i)[k])
+			}
+		}
+		out.start = append(out.start, uint32(len(out.preds)))
+	}
+	return out
+}
+
 // Succs holds the reversed edges of a graph.
 type Succs struct {
 	start []uint32

@@ -3,6 +3,7 @@ package static
 import (
 	"context"
 	"math/rand/v2"
+	"sort"
 
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
 	"github.com/heddle-dev/heddle/trace"
@@ -88,6 +89,37 @@ func Reordered(ctx context.Context, t *trace.Trace) (reordered *trace.Trace, res
 		return t, res, err
 	}
 	return g.Reorder(t, res.Order), res, nil
+}
+
+// ReorderedAfter is Reordered for what comes after the first kept scheduling decisions, which stay as they are.
+func ReorderedAfter(ctx context.Context, t *trace.Trace, kept int) (reordered *trace.Trace, res Result, err error) {
+	if kept == 0 {
+		return Reordered(ctx, t)
+	}
+	event := 0
+	for left := kept; event < len(t.Events); event++ {
+		if t.Events[event].Flags&trace.FlagNoDecision == 0 {
+			if left == 0 {
+				break
+			}
+			left--
+		}
+	}
+	g := depend.Build(t)
+	n := sort.Search(g.Len(), func(n int) bool {
+		from, _ := g.EventsOf(int32(n))
+		return from >= event
+	})
+	res, err = Simplify(ctx, g.After(int32(n)), DefaultEffort)
+	if err != nil || res.After == res.Before {
+		return t, res, err
+	}
+	order := Recorded(g)
+	for i, u := range res.Order {
+		order[n+i] = int32(n) + u
+	}
+	res.Order = order
+	return g.Reorder(t, order), res, nil
 }
 
 // Merged is Simplify for the dependence graph of a trace of events: among orders with equally many

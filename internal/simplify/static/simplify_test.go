@@ -109,3 +109,44 @@ func TestWithoutOptimum(t *testing.T) {
 		t.Errorf("greedy orders never helped: %d switches, %d without", all, linear)
 	}
 }
+
+// TestReorderedAfter: what comes after a number of scheduling decisions is reordered, the same execution, and those
+// decisions stay as they are.
+func TestReorderedAfter(t *testing.T) {
+	better := 0
+	for seed := range uint64(300) {
+		run := tracegen.Random(seed, tracegen.Shape{Threads: 2 + int(seed%4), Length: 10, Stay: int(seed % 8 * 12)})
+		tr := run.Trace
+		for kept := range tr.Decisions() {
+			if kept%5 != int(seed%5) {
+				continue
+			}
+			out, res, err := ReorderedAfter(t.Context(), tr, kept)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := trace.Validate(out); err != nil {
+				t.Fatalf("seed %d, %d kept: %v", seed, kept, err)
+			}
+			if res.After == res.Before {
+				continue
+			}
+			better++
+			if _, err := run.Replay(res.Order); err != nil {
+				t.Fatalf("seed %d, %d kept: %v", seed, kept, err)
+			}
+			for i, left := 0, kept; left > 0; i++ {
+				a, b := &tr.Events[i], &out.Events[i]
+				if a.Thread != b.Thread || a.Op != b.Op || a.Site != b.Site || a.Object != b.Object {
+					t.Fatalf("seed %d, %d kept: event %d is %v of T%d, and was %v of T%d", seed, kept, i, b.Op, b.Thread, a.Op, a.Thread)
+				}
+				if a.Flags&trace.FlagNoDecision == 0 {
+					left--
+				}
+			}
+		}
+	}
+	if better < 300 {
+		t.Errorf("%d traces became better", better)
+	}
+}

@@ -23,7 +23,7 @@ func removeLast(q *sequence, at int) iter.Seq[candidate] {
 				continue
 			}
 			script := splice(q.part(0, k), q.part(k+1, len(q.teis)))
-			if !yield(candidate{op: RemoveLast, script: script, bound: switches(script), resume: tei.Start - 1}) {
+			if !yield(candidate{op: RemoveLast, script: script, bound: q.bound(script), resume: tei.Start - 1}) {
 				return
 			}
 		}
@@ -45,7 +45,7 @@ func consolidateUp(actions bool) generator {
 					continue
 				}
 				script := splice(q.part(0, k+1), q.tei(j), q.part(k+1, j), q.part(j+1, len(q.teis)))
-				c := candidate{op: MoveUp, script: script, bound: switches(script), resume: q.teis[k].End}
+				c := candidate{op: MoveUp, script: script, bound: q.bound(script), resume: q.teis[k].End}
 				if actions {
 					c.next = func(rejected *trace.Trace) []candidate { return moveUpActions(q, k, j, rejected) }
 				}
@@ -62,7 +62,7 @@ func consolidateUp(actions bool) generator {
 func moveUpActions(q *sequence, k, j int, rejected *trace.Trace) []candidate {
 	end := q.teis[k].End
 	tei := q.tei(j)
-	m := matched(tei, runAt(rejected, end, nameOf(q.trace.Threads, q.teis[k].Thread)))
+	m := matched(tei, runAt(rejected, q.kept+end, nameOf(q.trace.Threads, q.teis[k].Thread)))
 	if m == 0 || m == len(tei) {
 		return nil
 	}
@@ -92,7 +92,7 @@ func consolidateDown(q *sequence, at int) iter.Seq[candidate] {
 				continue
 			}
 			script := splice(q.part(0, j), q.part(j+1, k), q.tei(j), q.part(k, len(q.teis)))
-			if !yield(candidate{op: MoveDown, script: script, bound: switches(script), resume: tei.Start - 1}) {
+			if !yield(candidate{op: MoveDown, script: script, bound: q.bound(script), resume: tei.Start - 1}) {
 				return
 			}
 		}

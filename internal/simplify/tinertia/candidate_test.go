@@ -28,7 +28,7 @@ func drawnSequence(t *rapid.T) *sequence {
 		count[id]++
 		tr.Events = append(tr.Events, e)
 	}
-	return newSequence(tr)
+	return newSequence(tr, 0)
 }
 
 func sites(steps []schedule.Step) (out []trace.Site) {
@@ -145,7 +145,7 @@ func letters(order string) *sequence {
 		e.Enabled.Low = math.MaxUint64
 		tr.Events = append(tr.Events, e)
 	}
-	return newSequence(tr)
+	return newSequence(tr, 0)
 }
 
 // TestShiftBothWays lists what shift offers: with the rest kept, then without.

@@ -42,14 +42,14 @@ func runOn(q *sequence, k int, rejected *trace.Trace) []candidate {
 	rest := q.steps[end:]
 
 	var all []trace.Event
-	if events := choices(rejected.Events); end < len(events) {
-		for _, e := range events[end:] {
+	if events := choices(rejected.Events); q.kept+end < len(events) {
+		for _, e := range events[q.kept+end:] {
 			if nameOf(rejected.Threads, e.Thread) == name {
 				all = append(all, e)
 			}
 		}
 	}
-	run := all[:len(runAt(rejected, end, name))]
+	run := all[:len(runAt(rejected, q.kept+end, name))]
 
 	var out []candidate
 	if len(run) > 0 {

@@ -48,7 +48,7 @@ func (s *search) elsewhere() (bool, error) {
 		starts++
 		better, err := s.from(&search{
 			ctx: s.ctx, exec: s.exec, same: s.same, plan: s.plan, header: s.header, memory: s.memory, batch: s.batch,
-			visited: map[uint64]bool{}, stats: newStats(), cur: newSequence(v.trace), tried: true,
+			visited: map[uint64]bool{}, stats: newStats(), cur: newSequence(v.trace, 0), tried: true,
 		})
 		if better || err != nil {
 			return better, err

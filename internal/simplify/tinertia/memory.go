@@ -11,6 +11,8 @@ type verdict struct {
 	cost   trace.Cost
 	trace  *trace.Trace // nil after memory has dropped it
 	shared bool         // its process had done other executions
+	// strayed means that it did not make the decisions that were to be kept.
+	strayed bool
 }
 
 // memory caches the trials made so far, so that no execution runs twice. Executions are
@@ -51,10 +53,12 @@ func (m *memory) find(script []schedule.Step, threads []trace.Thread) *verdict {
 	return m.scripts[h.sum]
 }
 
-// add stores the execution that a script led to.
-func (m *memory) add(script []schedule.Step, threads []trace.Thread, v *verdict) {
+// add stores the execution that a script led to, after the first kept decisions.
+func (m *memory) add(script []schedule.Step, threads []trace.Thread, v *verdict, kept int) {
 	m.scripts[hashSchedule(script, threads)] = v
-	m.complete[hashSchedule(schedule.Steps(v.trace.Events), v.trace.Threads)] = v
+	if !v.strayed {
+		m.complete[hashSchedule(stepsAfter(v.trace, kept), v.trace.Threads)] = v
+	}
 	m.held = append(m.held, v)
 	m.events += len(v.trace.Events)
 	for m.events > m.room && len(m.held) > 1 {

@@ -16,7 +16,7 @@ func TestMemory(t *testing.T) {
 	made := []trace.Event{event(0, 1), event(1, 2), {Thread: 1, Op: trace.OpMalloc, Flags: trace.FlagNoDecision}, event(0, 3)}
 	m := newMemory()
 	v := &verdict{trace: &trace.Trace{Threads: threads, Events: made}}
-	m.add(schedule.Steps(asked), threads, v)
+	m.add(schedule.Steps(asked), threads, v, 0)
 
 	moved := []trace.Thread{{Name: 20}, {Name: 10}}
 	for _, c := range []struct {
@@ -64,7 +64,7 @@ func TestMemoryForgets(t *testing.T) {
 		v := &verdict{trace: &trace.Trace{Events: make([]trace.Event, remembered/3)}}
 		v.trace.Events[0].Site = trace.Site(i)
 		all = append(all, v)
-		m.add(script(i), nil, v)
+		m.add(script(i), nil, v, 0)
 	}
 	for i, v := range all {
 		if (v.trace == nil) != (i < 2) {
@@ -75,7 +75,7 @@ func TestMemoryForgets(t *testing.T) {
 		}
 	}
 	big := &verdict{trace: &trace.Trace{Events: make([]trace.Event, 2*remembered)}}
-	if m.add(script(9), nil, big); big.trace == nil || all[4].trace != nil {
+	if m.add(script(9), nil, big, 0); big.trace == nil || all[4].trace != nil {
 		t.Error("the last trace must be kept, however long, and only it")
 	}
 }

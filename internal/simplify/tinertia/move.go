@@ -30,7 +30,7 @@ func moveTEI(q *sequence, _ int) iter.Seq[candidate] {
 				if gap == k || gap == k+1 {
 					continue
 				}
-				if s := n - 1 + switchesAfterMove(q.teis, k, gap); s <= q.cost.Switches {
+				if s := n - 1 + switchesAfterMove(q.teis, k, gap); q.kept == 0 && s <= q.cost.Switches || q.kept > 0 && s <= n-1 {
 					moves = append(moves, move{k, gap, s, max(k-gap, gap-k-1)})
 				}
 			}

@@ -96,7 +96,7 @@ func TestNearOptimal(t *testing.T) {
 	for n := uint64(0); n < 260; n++ {
 		p := anyProgram(n)
 		in := failing(p, n, 100)
-		if in == nil || len(newSequence(in).teis) < 4 {
+		if in == nil || len(newSequence(in, 0).teis) < 4 {
 			continue
 		}
 		best, ok := optimum(p, sameBug(in.Ending), 10_000)

@@ -232,7 +232,7 @@ type view struct {
 
 // view returns the view of an execution. It may be called from any goroutine.
 func (f *frontier) view(t *trace.Trace) *view {
-	seen := &view{q: newSequence(t)}
+	seen := &view{q: newSequence(t, 0)}
 	if f.merges {
 		seen.states = statesOf(seen.q)
 	}

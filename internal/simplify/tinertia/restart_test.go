@@ -20,7 +20,7 @@ func TestRestart(t *testing.T) {
 		if in == nil {
 			continue
 		}
-		q := newSequence(in)
+		q := newSequence(in, 0)
 		if len(q.teis) < 2 {
 			continue
 		}
@@ -37,7 +37,7 @@ func TestRestart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := newSequence(out.Trace)
+			got := newSequence(out.Trace, 0)
 			if len(got.steps) < x.length || x.length != len(plan.Script) {
 				t.Fatalf("program %d: prefix of %d, script of %d, execution of %d", n, x.length, len(plan.Script), len(got.steps))
 			}
@@ -212,7 +212,7 @@ func TestFrontierSize(t *testing.T) {
 		if in == nil {
 			continue
 		}
-		q := newSequence(in)
+		q := newSequence(in, 0)
 		explored := func(room int64) (f *frontier, most int64) {
 			f = newFrontier(q, true, room)
 			for range executions {

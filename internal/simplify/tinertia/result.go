@@ -107,6 +107,8 @@ type Result struct {
 	// operations differently. If false, Unproven says why that is not known.
 	Complete bool   `json:"complete"`
 	Unproven string `json:"unproven,omitempty"`
+	// Kept is the number of scheduling decisions at the start that were kept: Options.Kept.
+	Kept int `json:"kept,omitempty"`
 	// Cut means that MaxExecutions, Patience, the context or an error ended simplification before every
 	// operation was tried.
 	Cut bool `json:"cut"`

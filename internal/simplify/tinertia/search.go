@@ -27,6 +27,8 @@ type search struct {
 	header trace.Header
 
 	cur           *sequence
+	kept          []schedule.Step // the decisions with which every execution begins
+	keptHash      uint64
 	memory        *memory
 	visited       map[uint64]bool // hashes of the schedules of all executions that were current
 	spare         *spare
@@ -156,7 +158,7 @@ func (s *search) acceptable(c *candidate, v *verdict) bool {
 		return false
 	}
 	order := v.cost.Compare(s.cur.cost)
-	return order < 0 || order == 0 && c.equal && !s.visited[hashSchedule(schedule.Steps(v.trace.Events), v.trace.Threads)]
+	return order < 0 || order == 0 && c.equal && !s.visited[hashSchedule(stepsAfter(v.trace, len(s.kept)), v.trace.Threads)]
 }
 
 // accept makes an execution the current one.
@@ -182,7 +184,7 @@ func (s *search) accept(op Operation, v *verdict) {
 }
 
 func (s *search) setCurrent(t *trace.Trace) {
-	s.cur = newSequence(t)
+	s.cur = newSequence(t, len(s.kept))
 	s.visited[hashSchedule(s.cur.steps, t.Threads)] = true
 }
 
@@ -243,7 +245,7 @@ func (s *search) alone(script []schedule.Step, threads []trace.Thread) (*verdict
 // simplerAlone executes the schedule of v again as alone does, for an operation. It returns nil if the
 // execution is not simpler than the current one then.
 func (s *search) simplerAlone(op Operation, v *verdict) (*verdict, error) {
-	again, err := s.alone(schedule.Steps(v.trace.Events), v.trace.Threads)
+	again, err := s.alone(stepsAfter(v.trace, len(s.kept)), v.trace.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -267,6 +269,9 @@ func (s *search) mayExecute() error {
 func (s *search) planOf(script []schedule.Step, threads []trace.Thread) schedule.Plan {
 	plan := s.plan
 	plan.Script = script
+	if len(s.kept) > 0 {
+		plan.Script = splice(s.kept, script)
+	}
 	plan.Threads = threads
 	return plan
 }
@@ -288,7 +293,7 @@ func (s *search) judge(script []schedule.Step, threads []trace.Thread, out sched
 	}
 	s.vain += len(out.Trace.Events)
 	v := s.verdictOf(&out)
-	s.memory.add(script, threads, v)
+	s.memory.add(script, threads, v, len(s.kept))
 	return v, nil
 }
 
@@ -302,7 +307,19 @@ func (s *search) verdictOf(out *schedule.Outcome) *verdict {
 	if k := out.Ending.Kind; k != trace.Unsupported && k != trace.Diverged {
 		v.same = s.same(out.Ending)
 	}
+	if len(s.kept) > 0 && !s.keeps(&t) {
+		v.same, v.strayed = false, true
+	}
 	return v
+}
+
+// keeps reports whether an execution begins with the decisions that are kept.
+func (s *search) keeps(t *trace.Trace) bool {
+	events := choices(t.Events)
+	if len(events) <= len(s.kept) {
+		return false
+	}
+	return hashSchedule(schedule.Steps(events[:len(s.kept)]), t.Threads) == s.keptHash
 }
 
 // executeAll executes prefixes, several at a time where the batch executor can, and calls do with

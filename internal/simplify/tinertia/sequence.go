@@ -10,7 +10,10 @@ import (
 // sequence is an execution reduced to its scheduling decisions and their TEIs.
 type sequence struct {
 	trace  *trace.Trace
-	events []trace.Event   // the events that were scheduling decisions
+	kept   int             // scheduling decisions before those of the sequence
+	before int             // context switches of those
+	last   trace.ThreadID  // thread of the last of them, -1 for none
+	events []trace.Event   // the events that were scheduling decisions, after those kept
 	steps  []schedule.Step // steps[i] chooses events[i]
 	teis   []trace.TEI     // TEIs of events
 	prev   []int           // prev[k] is the previous TEI of the same thread as teis[k], or -1
@@ -18,8 +21,14 @@ type sequence struct {
 	cost   trace.Cost      // of trace
 }
 
-func newSequence(t *trace.Trace) *sequence {
-	q := &sequence{trace: t, events: choices(t.Events), cost: trace.CostOf(t.Events)}
+// newSequence returns the decisions of an execution after the first kept ones, of which it has more.
+func newSequence(t *trace.Trace, kept int) *sequence {
+	q := &sequence{trace: t, kept: kept, last: -1, cost: trace.CostOf(t.Events)}
+	all := choices(t.Events)
+	q.events = all[kept:]
+	if kept > 0 {
+		q.before, q.last = trace.CostOf(all[:kept]).Switches, all[kept-1].Thread
+	}
 	q.steps = schedule.Steps(q.events)
 	q.teis = trace.TEIs(q.events)
 	q.prev = make([]int, len(q.teis))
@@ -76,6 +85,31 @@ func (q *sequence) covering(i int) int {
 	return k
 }
 
+// bound returns the context switches of a script after the decisions kept.
+func (q *sequence) bound(script []schedule.Step) int {
+	n := q.before + switches(script)
+	if q.last >= 0 && len(script) > 0 && script[0].Thread != q.last {
+		n++
+	}
+	return n
+}
+
+// stepsAfter returns the scheduling decisions of an execution after the first kept ones.
+func stepsAfter(t *trace.Trace, kept int) []schedule.Step {
+	events := choices(t.Events)
+	return schedule.Steps(events[min(kept, len(events)):])
+}
+
+// Kept returns the number of scheduling decisions of a trace before its last context switches, of which there
+// are that many: those before the TEI in front of the first of them. It is 0 if the trace has no more.
+func Kept(t *trace.Trace, switches int) int {
+	teis := trace.TEIs(choices(t.Events))
+	if len(teis)-1 <= switches {
+		return 0
+	}
+	return teis[len(teis)-1-switches].Start
+}
+
 // switches returns the cost of a script as defined in the paper: its number of TEIs minus one.
 func switches(script []schedule.Step) int {
 	n := 0
@@ -102,7 +136,7 @@ func matched(want []schedule.Step, got []trace.Event) int {
 	return done
 }
 
-// runAt returns the events of thread name from position i up to the next event of another thread.
+// runAt returns the events of thread name from scheduling decision i up to the next event of another thread.
 // Up to that position, both executions must be the same.
 func runAt(t *trace.Trace, i int, name uint64) []trace.Event {
 	events := choices(t.Events)

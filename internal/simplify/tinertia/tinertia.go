@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -67,6 +68,10 @@ type Options struct {
 	// Patience ends the search when the executions since the last gain have this many events in all,
 	// and more than twice as many as those before it; 0 means no bound.
 	Patience int
+	// Kept is the number of scheduling decisions at the start of the trace that every execution begins with:
+	// only those after them are simplified, without Restart and Elsewhere, which begin anew (FSE'10, §5.4).
+	// Kept of a trace gives it for a number of context switches.
+	Kept int
 	// Batch executes the prefixes of Restart, if not nil, and the candidates of the other
 	// operations while Width is more than 1. The result does not depend on how many plans it
 	// executes at a time: candidates after an accepted one are executed in vain.
@@ -121,6 +126,12 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 	if opts.Operations == nil {
 		opts.Operations = All()
 	}
+	if opts.Kept < 0 || opts.Kept > 0 && opts.Kept >= len(choices(in.Trace.Events)) {
+		return nil, fmt.Errorf("simplify: %d scheduling decisions cannot be kept of %d", opts.Kept, len(choices(in.Trace.Events)))
+	}
+	if opts.Kept > 0 {
+		opts.Operations = slices.DeleteFunc(slices.Clone(opts.Operations), func(op Operation) bool { return op == Restart || op == Elsewhere })
+	}
 	if opts.Extra == 0 {
 		opts.Extra = DefaultExtra
 	}
@@ -155,14 +166,19 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 	if opts.room > 0 {
 		s.memory.room = opts.room
 	}
+	if opts.Kept > 0 {
+		s.kept = schedule.Steps(choices(in.Trace.Events)[:opts.Kept])
+		s.keptHash = hashSchedule(s.kept, in.Trace.Threads)
+	}
 	s.setCurrent(in.Trace)
 
 	began := time.Now()
 	before, drift := in.Trace, -1
 	first, err := s.begin()
 	if err == nil {
-		drift = firstDifference(s.cur.steps, newSequence(first).steps)
+		drift = firstDifference(s.cur.steps, newSequence(first, opts.Kept).steps)
 		if drift >= 0 {
+			drift += opts.Kept
 			// The recording does not replay, so it cannot be the result.
 			before = first
 			s.setCurrent(first)
@@ -185,6 +201,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 		Drift:    drift,
 		Complete: complete,
 		Unproven: reason,
+		Kept:     opts.Kept,
 		Cut:      cut,
 		LastGain: s.gained,
 		GaveUp:   cut && s.outOfPatience(),
@@ -213,7 +230,7 @@ const fewAccesses = 4000
 func (s *search) begin() (*trace.Trace, error) {
 	s.plan.Accesses = s.opts.Accesses
 	if s.plan.Accesses {
-		s.plan.MaxAccesses = 4*len(s.cur.steps) + fewAccesses
+		s.plan.MaxAccesses = 4*(s.opts.Kept+len(s.cur.steps)) + fewAccesses
 	}
 	v, err := s.execute(s.cur.steps, s.cur.trace.Threads)
 	if err != nil {
@@ -229,6 +246,9 @@ func (s *search) begin() (*trace.Trace, error) {
 	}
 	if s.opts.Progress != nil {
 		s.opts.Progress(Progress{Executions: s.made, Cost: v.cost})
+	}
+	if v.strayed {
+		return nil, fmt.Errorf("simplify: %w: it leaves the recorded execution in the part that is to be kept; was the program rebuilt or its input changed?", ErrNotReproduced)
 	}
 	if !v.same && v.trace.Ending.Kind == trace.Unfinished && s.cur.trace.Ending.Kind.Endless() {
 		return nil, fmt.Errorf("not simplified: %w", ErrUndecided)
@@ -292,7 +312,7 @@ func (s *search) finish() error {
 	}
 	t := *out.Trace
 	t.Header = s.header.Executed(t.Header)
-	s.cur = newSequence(&t)
+	s.cur = newSequence(&t, len(s.kept))
 	return nil
 }
 
@@ -311,6 +331,8 @@ func (s *search) shown(err error) (ok bool, why string) {
 		return true, ""
 	case s.opts.Cut:
 		return false, gapCut
+	case s.opts.Kept > 0 && (err == nil || errors.Is(err, errEnough)):
+		return false, gapKept(len(s.kept))
 	case !s.exhausted && err != nil && !errors.Is(err, errEnough):
 		return false, "simplification was cut short"
 	case !s.exhausted:
@@ -325,6 +347,11 @@ func (s *search) shown(err error) (ok bool, why string) {
 		}
 		return gap == "", gap
 	}
+}
+
+// gapKept is the reason why a trace of which n decisions were kept is not shown to be minimal.
+func gapKept(n int) string {
+	return fmt.Sprintf("its first %s scheduling decisions were kept as they are", wording.Thousands(n))
 }
 
 // algorithm1 is the main loop of FSE'10's Algorithm 1, with trace.Cost as the cost in line 23.
