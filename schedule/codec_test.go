@@ -226,7 +226,7 @@ func TestCodecRefuses(t *testing.T) {
 		{"mode", "9 is not a way of following a script", plan(func(m *tracepb.Plan) { m.Mode = 9 }), false},
 		{"points of a script", "which belong to the plan", plan(func(m *tracepb.Plan) { m.Script = &tracepb.Schedule{Point: []int64{1}} }), false},
 		{"policy", "200 is not a policy", plan(func(m *tracepb.Plan) { m.Policy = 200 }), false},
-		{"delays", "3 is not a bound on delays", plan(func(m *tracepb.Plan) { m.Delays = 3 }), false},
+		{"delays", "4 is not a bound on delays", plan(func(m *tracepb.Plan) { m.Delays = 4 }), false},
 		{"stay", "NaN is not a probability", plan(func(m *tracepb.Plan) { m.Stay = math.NaN() }), false},
 		{"accesses", "-2 is not a number of accesses", plan(func(m *tracepb.Plan) { m.MaxAccesses = -2 }), false},
 		{"repeat", "4294967295 is more than can be counted", plan(func(m *tracepb.Plan) { m.Repeat = math.MaxUint32 }), false},
