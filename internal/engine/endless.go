@@ -616,7 +616,7 @@ func looksAt(w waiting.Wait) string {
 }
 
 // closed reports whether an execution of a C program that did not end has a cycle of threads that wait for one another, beside one that
-// goes on for ever: that is a deadlock, with which f's execution then ends.
+// never ends: that is a deadlock, with which f's execution then ends.
 func (s *search) closed(ctx context.Context, f *failure) (bool, error) {
 	if s.target.Header().Target != "c" || !cyclic(f.outcome.Ending.Waiters) {
 		return false, nil
