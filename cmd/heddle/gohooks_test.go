@@ -23,7 +23,7 @@ func TestGoHooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, release := range need.GoReleases {
+	for _, release := range need.BuiltGoReleases() {
 		t.Run(release, func(t *testing.T) {
 			tool, overlay := goOverlay(t, release, patch.Options{})
 			g := startTest(t, buildTests(t, tool, overlay, t.TempDir(), string(source)), "TestHooks")

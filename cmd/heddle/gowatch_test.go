@@ -44,7 +44,7 @@ func TestGoWatch(t *testing.T) {
 
 // TestGoWatchReleases does the same with random tests, and each release of Go.
 func TestGoWatchReleases(t *testing.T) {
-	for _, release := range need.GoReleases {
+	for _, release := range need.BuiltGoReleases() {
 		t.Run(release, func(t *testing.T) {
 			testGoWatchRandom(t, release, amount(12, 60))
 		})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/internal/testing/simprog"
 )
 
@@ -90,7 +91,7 @@ func TestIncomplete(t *testing.T) {
 func TestCompleteResumed(t *testing.T) {
 	program := simprog.LockedUpdate(3)
 	whole := find(t, simprog.NewWatching(program), Options{Search: finishing})
-	for runs := 1; runs < whole.Executions; runs += 3 {
+	for runs := 1; runs < whole.Executions; runs += need.Many(3, 10) {
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
 		interrupted := func(s strategy.Setting) strategy.Strategy {

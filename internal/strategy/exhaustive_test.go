@@ -11,6 +11,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/observe"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/internal/testing/simprog"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -279,8 +280,9 @@ func reached(endings map[string]int) []string {
 func TestDPOR(t *testing.T) {
 	t.Parallel()
 	const most = 1000
+	enough := need.Many(150, 50)
 	programs, all, reduced, redundant, signatures := 0, 0, 0, 0, 0
-	for seed := uint64(0); programs < 150 && seed < 3000; seed++ {
+	for seed := uint64(0); programs < enough && seed < 3000; seed++ {
 		program := randomProgram(seed)
 		d := strategy.NewDPOR(strategy.Setting{Seed: 1})
 		got := execute(t, d, program, most)
@@ -308,7 +310,7 @@ func TestDPOR(t *testing.T) {
 		all, reduced, redundant = all+want.executions, reduced+c.Executions, redundant+c.Redundant
 	}
 	t.Logf("%d programs: %d schedules, %d executions with reduction and %d redundant ones, %d behaviours", programs, all, reduced, redundant, signatures)
-	if programs < 100 {
+	if programs < enough {
 		t.Errorf("%d programs", programs)
 	}
 }
@@ -324,8 +326,9 @@ func points(s strategy.Strategy) []trace.Site {
 func TestCHESS(t *testing.T) {
 	t.Parallel()
 	const most = 3000
+	enough := need.Many(40, 15)
 	programs, executions := 0, [4]int{}
-	for seed := uint64(0); programs < 40 && seed < 1000; seed++ {
+	for seed := uint64(0); programs < enough && seed < 1000; seed++ {
 		program := randomProgram(seed)
 		c := strategy.NewCHESS(strategy.Setting{Seed: 1}, -1)
 		all := execute(t, c, program, most)
@@ -352,7 +355,7 @@ func TestCHESS(t *testing.T) {
 		}
 	}
 	t.Logf("%d programs: %d schedules; with 0, 1 and 2 preemptions %v", programs, executions[0], executions[1:])
-	if programs < 40 || executions[1] >= executions[2] || executions[2] >= executions[3] || executions[3] >= executions[0] {
+	if programs < enough || executions[1] >= executions[2] || executions[2] >= executions[3] || executions[3] >= executions[0] {
 		t.Errorf("%d programs, %v schedules", programs, executions)
 	}
 }
@@ -363,8 +366,9 @@ func TestCHESS(t *testing.T) {
 func TestDelays(t *testing.T) {
 	t.Parallel()
 	const most = 1000
+	enough := need.Many(40, 15)
 	programs, executions, unbounded := 0, [4]int{}, 0
-	for seed := uint64(0); programs < 40 && seed < 1000; seed++ {
+	for seed := uint64(0); programs < enough && seed < 1000; seed++ {
 		program := randomProgram(seed)
 		c := strategy.NewDelays(strategy.Setting{Seed: 1}, -1)
 		all := execute(t, c, program, most)
@@ -401,7 +405,7 @@ func TestDelays(t *testing.T) {
 		}
 	}
 	t.Logf("%d programs: %d schedules; with 0 to 3 delays %v", programs, unbounded, executions)
-	if programs < 40 || executions[0] >= executions[1] || executions[1] >= executions[2] || executions[2] >= executions[3] || executions[3] >= unbounded {
+	if programs < enough || executions[0] >= executions[1] || executions[1] >= executions[2] || executions[2] >= executions[3] || executions[3] >= unbounded {
 		t.Errorf("%d programs, %d and %v schedules", programs, unbounded, executions)
 	}
 }
@@ -422,8 +426,8 @@ func TestBoundedDPOR(t *testing.T) {
 	t.Parallel()
 	const most = 1500
 	programs, all, reduced := [4]int{}, [4]int{}, [4]int{}
-	wider := 0
-	for seed := uint64(0); programs[0] < 100 && seed < 3000; seed++ {
+	wider, enough := 0, need.Many(100, 40)
+	for seed := uint64(0); programs[0] < enough && seed < 3000; seed++ {
 		program := randomProgram(seed)
 		first := strategy.NewBoundedDPOR(strategy.Setting{Seed: 1}, 3)
 		if !execute(t, first, program, most).done {
@@ -460,7 +464,7 @@ func TestBoundedDPOR(t *testing.T) {
 		}
 	}
 	t.Logf("%d programs: with 0 to 3 preemptions %v schedules, %v executions with reduction; fewer behaviours in %d searches", programs[0], all, reduced, wider)
-	if programs[0] < 100 || reduced[1] >= all[1] || reduced[2] >= all[2] || reduced[3] >= all[3] {
+	if programs[0] < enough || reduced[1] >= all[1] || reduced[2] >= all[2] || reduced[3] >= all[3] {
 		t.Errorf("%d programs: %v schedules, %v executions", programs, all, reduced)
 	}
 }

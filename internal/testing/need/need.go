@@ -16,6 +16,17 @@ var packages = map[string]string{
 	"dot": "graphviz", "node": "nodejs",
 }
 
+// Whole reports whether make whole runs the tests: they then do all that docs/ tell of, and otherwise a part.
+func Whole() bool { return os.Getenv("HEDDLE_WHOLE") != "" }
+
+// Many returns whole for make whole, and part for any other run.
+func Many(whole, part int) int {
+	if Whole() {
+		return whole
+	}
+	return part
+}
+
 // Tool returns the path of the first tool. It skips the test unless all of them are in PATH;
 // with HEDDLE_TOOLS=required in the environment, as in continuous integration, it fails
 // instead.

@@ -21,9 +21,20 @@ var GoReleases = func() []string {
 	return KnownGoReleases
 }()
 
-// OtherGoReleases are GoReleases without the one that runs the tests.
+// BuiltGoReleases are those of GoReleases with which tests build the standard library: without make whole, the oldest, the
+// newest and the one that runs the tests.
+func BuiltGoReleases() (releases []string) {
+	for i, r := range GoReleases {
+		if Whole() || i == 0 || i == len(GoReleases)-1 || r == runtime.Version() {
+			releases = append(releases, r)
+		}
+	}
+	return releases
+}
+
+// OtherGoReleases are BuiltGoReleases without the one that runs the tests.
 func OtherGoReleases() (releases []string) {
-	for _, r := range GoReleases {
+	for _, r := range BuiltGoReleases() {
 		if r != runtime.Version() {
 			releases = append(releases, r)
 		}
