@@ -168,7 +168,7 @@ generate: need-go need-cc
 
 whole: need-go
 	HEDDLE_WHOLE=1 $(GO) test -count=1 -timeout 120m -run '^Test(Go(Programs|Sanitizer|Hooks|Watch)(Releases)?|(Passing|Failing)Programs|StaticMergingFirst|Omit|LibrariesPass)$$' -v ./cmd/heddle
-	HEDDLE_WHOLE=1 $(GO) test -count=1 -timeout 60m ./internal/strategy ./internal/engine ./internal/target/goprog/patch
+	HEDDLE_WHOLE=1 $(GO) test -count=1 -timeout 60m ./internal/strategy ./internal/engine ./internal/target/goprog/patch ./internal/target/cprog
 
 e2e: build need-cc
 	$(GO) test -tags e2e -count=1 -timeout 15m -v -run '^Test(ProgramsBuildAndRunAlone|RealPrograms|Tutorials|Frameworks)$$' ./cmd/heddle

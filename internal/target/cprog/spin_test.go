@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -132,7 +133,7 @@ func TestStuckIsAHang(t *testing.T) {
 			defer tg.Close()
 			asleep := strings.HasSuffix(name, "sleep")
 			for _, p := range policies() {
-				for seed := range uint64(3) {
+				for seed := range uint64(need.Many(3, 1)) {
 					p.Seed = seed
 					o := run(t, tg, p)
 					want := "no progress"
