@@ -6,12 +6,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
 	"github.com/heddle-dev/heddle/internal/analysis/race"
 	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
+	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -22,6 +24,7 @@ import (
 // comes before p, and of those in which it comes after c, how many passed and how many failed in the same way.
 type Necessity struct {
 	Passed, Failed [2]int
+	found          *occurrence // without which the execution that has it passes; nil if none was found
 }
 
 // Without returns the executions that speak against the interleaving: it is to blame only if the failure is gone
@@ -35,9 +38,6 @@ func (n *Necessity) Without() int {
 	}
 	return 0
 }
-
-// Gone reports whether the failure was gone in an execution without the interleaving.
-func (n *Necessity) Gone() bool { return n.Passed[0]+n.Passed[1] > 0 }
 
 // necessityRuns bounds the executions of Necessary on each side.
 const necessityRuns = 48
@@ -89,17 +89,12 @@ func (x *remover) order(t *trace.Trace) string {
 // remove removes one occurrence from an execution. It returns the execution in which others are left, nil if no
 // execution does, or once the side is decided.
 func (x *remover) remove(ctx context.Context, t *trace.Trace) (*trace.Trace, error) {
-	base := *t
-	base.Events = slices.Clone(t.Events)
-	for i := range base.Events {
-		if ev := &base.Events[i]; is(ev, x.want.P) || is(ev, x.want.R) || is(ev, x.want.C) {
-			ev.Flags &^= trace.FlagNoDecision // they are scheduling points of the plan
-		}
-	}
-	on := x.On(&base, x.Plan)
-	pairs := aroundRemote(&base, x.want.Triple, x.side)
-	for _, pair := range pairs {
-		first, second := sections(&base, pair.first, pair.second)
+	base := decisive(t, []atomicity.Interleaving{*x.want})
+	on := x.On(base, x.Plan)
+	pairs := aroundRemote(base, x.want.Triple, x.side)
+	for _, o := range pairs {
+		first, second := o.side(x.side)
+		first, second = sections(base, first, second)
 		for _, turn := range on.Turns(first, second) {
 			r, err := on.Run(ctx, on.Follow(turn.Turned()))
 			if err != nil {
@@ -114,6 +109,9 @@ func (x *remover) remove(ctx context.Context, t *trace.Trace) (*trace.Trace, err
 				}
 				if control.Trace != nil && control.Verdict == experiment.Same {
 					x.n.Passed[x.side]++
+					if x.n.found == nil {
+						x.n.found = o
+					}
 					return nil, nil
 				}
 			case r.Verdict != experiment.Same:
@@ -124,7 +122,7 @@ func (x *remover) remove(ctx context.Context, t *trace.Trace) (*trace.Trace, err
 					return r.Trace, nil
 				}
 			default:
-				remote := &base.Events[pair.remote]
+				remote := &base.Events[o.r]
 				if first, size := remote.Object.Bytes(uint64(max(remote.Size, 1))); !atomicity.StaleRead(r.Trace, remote.Thread, first, size) {
 					x.n.Failed[x.side]++
 					return nil, nil
@@ -138,12 +136,8 @@ func (x *remover) remove(ctx context.Context, t *trace.Trace) (*trace.Trace, err
 // is reports whether an event is of a statement's instruction.
 func is(ev *trace.Event, s atomicity.Statement) bool { return ev.Site == s.Site && ev.Op == s.Op }
 
-// around is a pair of events to turn: p and r (side 0), or r and c (side 1). remote is r.
-type around struct{ first, second, remote int }
-
-// aroundRemote returns the pair of a side of each occurrence of the interleaving, the last first. It counts as one, too, where
-// the thread has not come to c.
-func aroundRemote(t *trace.Trace, want atomicity.Triple, side int) (pairs []around) {
+// aroundRemote returns the occurrences of the interleaving, the last first. Where the thread has not come to c, it counts as one for side 0.
+func aroundRemote(t *trace.Trace, want atomicity.Triple, side int) (list []*occurrence) {
 	for r := len(t.Events) - 1; r >= 0; r-- {
 		remote := &t.Events[r]
 		if !is(remote, want.R) {
@@ -151,7 +145,7 @@ func aroundRemote(t *trace.Trace, want atomicity.Triple, side int) (pairs []arou
 		}
 		before := map[trace.ThreadID]int{} // the last access of each other thread
 		for i := range r {
-			if ev := &t.Events[i]; ev.Thread != remote.Thread && ev.Op.IsAccess() && race.Overlap(ev, remote) {
+			if ev := &t.Events[i]; ev.Thread != remote.Thread && atomicity.Accesses(ev) && race.Overlap(ev, remote) {
 				before[ev.Thread] = i
 			}
 		}
@@ -161,19 +155,19 @@ func aroundRemote(t *trace.Trace, want atomicity.Triple, side int) (pairs []arou
 				continue
 			}
 			c := r + 1
-			for c < len(t.Events) && !(t.Events[c].Thread == thread && t.Events[c].Op.IsAccess() && race.Overlap(&t.Events[c], remote)) {
+			for c < len(t.Events) && !(t.Events[c].Thread == thread && atomicity.Accesses(&t.Events[c]) && race.Overlap(&t.Events[c], remote)) {
 				c++
 			}
 			switch {
 			case c < len(t.Events) && !is(&t.Events[c], want.C):
-			case side == 0:
-				pairs = append(pairs, around{p, r, r})
 			case c < len(t.Events):
-				pairs = append(pairs, around{r, c, r})
+				list = append(list, &occurrence{t, p, r, c})
+			case side == 0:
+				list = append(list, &occurrence{t, p, r, -1})
 			}
 		}
 	}
-	return pairs
+	return list
 }
 
 // sections returns, for two events that critical sections of one lock keep apart, the acquisitions that begin their
@@ -215,13 +209,17 @@ func enclosing(t *trace.Trace, event int) (outermost int, locks map[trace.Object
 	return outermost, locks
 }
 
-// CheckBugs tells of the interleavings with which executions failed those that the failure does not need: their Needless is set.
-// Where no execution without an interleaving could be made, failures of the search without it decide. If the context's time limit
-// ends it, the others are Unchecked, without an error.
+// CheckBugs tells of the interleavings with which executions failed whether they are to blame, and which executions show it. If the
+// context's time limit ends it, the others are Unchecked, without an error.
 func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, r *Report, tell func(done, of int)) error {
 	h := t.Header()
 	v := verdict{expect: r.ExpectStatus, outputs: outputsOf(&h)}
 	targets := search.Targets()
+	var all []atomicity.Interleaving
+	for i := range targets {
+		all = append(all, targets[i].Interleaving)
+	}
+	var open []*strategy.Target // for an explanation to decide
 	for i := range targets {
 		x := &targets[i]
 		if x.Failing == nil {
@@ -231,7 +229,7 @@ func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, 
 			continue
 		}
 		tell(i, len(targets))
-		n, err := Necessary(ctx, settingOf(t, x.Failing, v), x.FailingSeed, &x.Interleaving)
+		guarded, err := checkBug(ctx, settingOf(t, x.Failing, v), x, all)
 		if ctx.Err() != nil {
 			continue
 		}
@@ -239,11 +237,77 @@ func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, 
 			return err
 		}
 		x.Unchecked = false
-		if x.Needless = n.Without(); x.Needless == 0 && !n.Gone() {
+		if x.With.Failed == 0 || x.Without.Passed == 0 {
 			x.Unneeded = search.FailedWithout(&x.Interleaving, func(e *trace.Ending) bool {
 				return finding.Of(*e, t.Modules()).Same(finding.Of(x.Failing.Ending, t.Modules()))
 			})
+		} else if x.Needless == 0 && x.With.Passed > 0 && !guarded {
+			open = append(open, x)
 		}
 	}
+	for _, x := range open {
+		x.Explained = explains(ctx, t, x, r.ExpectStatus)
+		x.Unchecked = ctx.Err() != nil && !x.Explained
+	}
 	return nil
+}
+
+// checkBug executes schedules near the failing execution of a target with the interleaving and without it. guarded: a lock is
+// held at each of its accesses.
+func checkBug(ctx context.Context, s experiment.Setting, x *strategy.Target, all []atomicity.Interleaving) (guarded bool, err error) {
+	n, err := Necessary(ctx, s, x.FailingSeed, &x.Interleaving)
+	if err != nil {
+		return false, err
+	}
+	if x.Needless = n.Without(); x.Needless > 0 {
+		return false, nil
+	}
+	s.Executions = nearbyRuns
+	c := counter{
+		Experiment: experiment.New(s).On(x.Failing, schedule.Plan{Seed: x.FailingSeed, ExpectStatus: x.Failing.Header.ExpectStatus, Points: x.Failing.Header.Points}),
+		related:    related(&x.Interleaving, all), seen: map[uint64]bool{},
+	}
+	var points []trace.Site
+	for _, y := range c.related {
+		points = append(points, y.P.Site, y.R.Site, y.C.Site)
+	}
+	c.Plan = c.Reordered(experiment.First(len(x.Failing.Events)), points...)
+	o := n.found
+	if o == nil {
+		o, err = c.isolated(ctx, x.Failing)
+	}
+	if o != nil && err == nil {
+		err = c.nearby(ctx, o)
+		guarded = o.guarded(&x.Interleaving)
+	}
+	x.With, x.Without = c.with, c.without
+	x.Few = guarded && !c.exhausted && c.with.Failed < nearbySchedules
+	return guarded, unlessLimit(err)
+}
+
+// explains reports whether the explanation of a target's failing execution names the order of p and r, or that of r and c, by executions that
+// all failed with it and all passed without. An explanation that is not found says nothing.
+func explains(ctx context.Context, t target.Target, x *strategy.Target, expect int32) bool {
+	opts := ExplainOptions{ExpectStatus: expect, Passes: true}
+	if end, ok := ctx.Deadline(); ok {
+		opts.Time = max(time.Until(end), 1)
+	}
+	cause, err := FindCause(ctx, t, x.Failing, opts)
+	if err != nil || cause.Cut {
+		return false
+	}
+	return slices.ContainsFunc(cause.InBase.Orders, func(o report.Order) bool {
+		if o.Doubtful() || o.First < 0 || o.Waiting || o.KeptFailed < o.Kept {
+			return false
+		}
+		second := trace.Event{}
+		switch {
+		case o.Second >= 0:
+			second = cause.Base.Events[o.Second]
+		case cause.PassingTrace != nil:
+			second = cause.PassingTrace.Events[o.InPassing]
+		}
+		first := &cause.Base.Events[o.First]
+		return is(first, x.P) && is(&second, x.R) || is(first, x.R) && is(&second, x.C)
+	})
 }

@@ -30,13 +30,19 @@ func TestAroundRemote(t *testing.T) {
 		"by the same thread": {[]trace.Event{access(1, 10, trace.OpRead, x), access(1, 20, trace.OpWrite, x), access(1, 11, trace.OpWrite, x)}, nil},
 	} {
 		tr := &trace.Trace{Events: c.events}
-		got := append(aroundRemote(tr, want, 1), aroundRemote(tr, want, 0)...)
+		var got [][2]int
+		for _, side := range []int{1, 0} {
+			for _, o := range aroundRemote(tr, want, side) {
+				first, second := o.side(side)
+				got = append(got, [2]int{first, second})
+			}
+		}
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 			continue
 		}
 		for i := range got {
-			if [2]int{got[i].first, got[i].second} != c.want[i] {
+			if got[i] != c.want[i] {
 				t.Errorf("%s: %v, want %v", name, got, c.want)
 			}
 		}

@@ -47,8 +47,19 @@ type Interleaving struct {
 	Along     int `json:"along"`
 	Others    int `json:"others"`
 	Execution int `json:"execution,omitempty"`
+	// Near are schedules near that of the first execution that failed with it; nil if none were tried.
+	Near *Near `json:"near,omitempty"`
 	// Control is the file with the control that made the program fail on the backend live.
 	Control string `json:"control,omitempty"`
+}
+
+// Near are schedules that differ from a failing one outside an interleaving: those that have it, up to the first that passes, and those in
+// which it is undone.
+type Near struct {
+	With    strategy.Ended `json:"with"`
+	Without strategy.Ended `json:"without"`
+	// Explained: an explanation of the failing execution was looked for, and names two of its accesses.
+	Explained bool `json:"explained"`
 }
 
 // Statement is one of its accesses.
@@ -116,6 +127,9 @@ func LiveOf(r *engine.LiveReport, exact Find, by *strategy.CTrigger, names *repo
 		t := &r.Targets[n]
 		i := interleavingOf(n+1, &t.Interleaving, r.Recorded, names)
 		i.Tried, i.Held, i.Met, i.Failures, i.Others = t.Tried, t.Held, t.Met, t.Failures, t.Others
+		if exact := forced[t.Triple]; exact != nil {
+			i.Near = nearOf(exact)
+		}
 		i.Verdict, i.Why = liveVerdict(t, r, forced[t.Triple], foundExact)
 		out.Interleavings = append(out.Interleavings, i)
 	}
@@ -144,8 +158,8 @@ func liveVerdict(t *engine.LiveTarget, r *engine.LiveReport, exact *strategy.Tar
 		return VerdictUnclear, "an execution in which it was forced failed: " + t.Failure + fmt.Sprintf("; on the controlled scheduler it occurred in %s, and none of these failed", wording.Count(exact.Forced, "execution"))
 	case t.Failures > 0 && exact != nil && exact.Failures == 0 && foundExact:
 		return VerdictUnclear, "an execution in which it was forced failed: " + t.Failure + "; the program failed on the controlled scheduler, too, but not with it"
-	case t.Failures > 0 && exact != nil && exact.Failures > 0 && exact.Unchecked:
-		return VerdictUnclear, "an execution in which it was forced failed: " + t.Failure + "; the time limit left no time to find out whether it is to blame"
+	case t.Failures > 0 && exact != nil && exact.Failures > 0 && doubt(exact) != "":
+		return VerdictUnclear, "an execution in which it was forced failed: " + t.Failure + "; on the controlled scheduler one did, too, " + doubt(exact)
 	case t.Failures > 0 && t.Hung() && (exact == nil || exact.Failures == 0 || exact.Unchecked || exact.Kind != trace.Deadlock.String() && exact.Kind != trace.Hang.String()):
 		return VerdictUnclear, "an execution in which it was forced did not end: " + t.Failure + "; that may come from the suspension, because forcing it on the controlled scheduler showed no deadlock"
 	case t.Failures > 0:
@@ -193,10 +207,18 @@ func AtomicityOf(r *engine.Report, c *strategy.CTrigger, names *report.Running) 
 	for n, t := range c.Targets() {
 		i := interleavingOf(n+1, &t.Interleaving, c.Recorded(), names)
 		i.Tried, i.Held, i.Met, i.Forced, i.Failures, i.Along, i.Others, i.Execution = t.Tried, t.Held, t.Met, t.Forced, t.Failures, t.Along, t.Others, t.Execution
+		i.Near = nearOf(&t)
 		i.Verdict, i.Why = verdict(&t, c.FailedWith(t.Triple), names)
 		out.Interleavings = append(out.Interleavings, i)
 	}
 	return out
+}
+
+func nearOf(t *strategy.Target) *Near {
+	if t.With == (strategy.Ended{}) {
+		return nil
+	}
+	return &Near{t.With, t.Without, t.Explained}
 }
 
 func profileOf(p *atomicity.Profile, missing []string) AtomicityProfile {
@@ -248,14 +270,10 @@ func verdict(t *strategy.Target, recorded int, names *report.Running) (verdict, 
 		failed = t.Kind
 	}
 	switch {
-	case t.Needless > 0:
-		return VerdictUnclear, fmt.Sprintf("execution %s failed with it: %s; and so did %s of the same schedule in which only this was otherwise", wording.Thousands(t.Execution), failed, wording.Count(t.Needless, "execution"))
-	case t.Unneeded > 0:
-		return VerdictUnclear, fmt.Sprintf("execution %s failed with it: %s; and so did %s without it", wording.Thousands(t.Execution), failed, wording.Count(t.Unneeded, "execution"))
-	case t.Failures > 0 && t.Unchecked:
-		return VerdictUnclear, fmt.Sprintf("execution %s failed with it: %s; the time limit left no time to find out whether it is to blame", wording.Thousands(t.Execution), failed)
+	case t.Failures > 0 && doubt(t) != "":
+		return VerdictUnclear, fmt.Sprintf("execution %s failed with it: %s; %s", wording.Thousands(t.Execution), failed, doubt(t))
 	case t.Failures > 0:
-		return VerdictBug, fmt.Sprintf("execution %s failed with it: %s", wording.Thousands(t.Execution), failed)
+		return VerdictBug, fmt.Sprintf("execution %s failed with it: %s; %s", wording.Thousands(t.Execution), failed, shown(t))
 	case t.Forced > 0:
 		why = fmt.Sprintf("it occurred in %s of %s, and none of these failed", wording.Thousands(t.Forced), wording.Count(t.Tried, "execution"))
 		verdict = VerdictBenign
@@ -277,6 +295,36 @@ func verdict(t *strategy.Target, recorded int, names *report.Running) (verdict, 
 		why += fmt.Sprintf("; %s without it failed, first execution %s: %s", wording.Thousands(t.Others), wording.Thousands(t.Execution), failed)
 	}
 	return verdict, why
+}
+
+// doubt returns why an interleaving with which an execution failed may not be to blame; empty if executions show that it is.
+func doubt(t *strategy.Target) string {
+	switch {
+	case t.Needless > 0:
+		return fmt.Sprintf("and so did %s of the same schedule in which only this was otherwise", wording.Count(t.Needless, "execution"))
+	case t.Unneeded > 0:
+		return fmt.Sprintf("and so did %s without it", wording.Count(t.Unneeded, "execution"))
+	case t.Unchecked:
+		return "the time limit left no time to find out whether it is to blame"
+	case t.With.Failed == 0 || t.Without.Passed == 0:
+		return "but no execution showed that this schedule passes without it"
+	case t.Few && t.With.Passed == 0 && t.Without.Failed == 0:
+		return "but too few schedules have it to tell: " + shown(t)
+	case t.With.Passed > 0 && !t.Explained, t.Without.Failed > 0:
+		return "but something else may decide: " + shown(t)
+	}
+	return ""
+}
+
+// shown returns what executions near one that failed with an interleaving show.
+func shown(t *strategy.Target) string {
+	ofWith, ofWithout := t.With.Failed+t.With.Passed, t.Without.Failed+t.Without.Passed
+	text := fmt.Sprintf("of the schedules near that one, %s of %s with it failed, and %s of %s without it",
+		wording.Thousands(t.With.Failed), wording.Thousands(ofWith), wording.Thousands(t.Without.Failed), wording.Thousands(ofWithout))
+	if t.Explained {
+		text += "; the explanation of the failing one names two of its accesses"
+	}
+	return text
 }
 
 // missed returns why an interleaving did not occur.

@@ -93,6 +93,11 @@ type Target struct {
 	// Unneeded executions of the search failed in the same way without it, where none of the same schedule without it
 	// could be made; whoever searches sets it.
 	Unneeded int `json:"-"`
+	// With and Without are schedules that differ from Failing's outside the interleaving: those that have it, up to the first that passes, and
+	// those in which it is undone. Few: the first are too few to tell. Explained: the explanation of Failing names two of its accesses. Whoever
+	// searches sets them.
+	With, Without  Ended `json:"-"`
+	Few, Explained bool  `json:"-"`
 	// Unchecked: there was no time to find out.
 	Unchecked bool `json:"-"`
 	// Waits is set if the thread before c had to go on because no other could, and another did r
@@ -100,6 +105,12 @@ type Target struct {
 	// a synchronisation that heddle does not know may keep r out.
 	Waits trace.Access `json:"waits"`
 	Spins bool         `json:"spins,omitempty"`
+}
+
+// Ended counts executions by how they ended.
+type Ended struct {
+	Failed int `json:"failed"`
+	Passed int `json:"passed"`
 }
 
 // forcing is an execution of a target.

@@ -31,6 +31,9 @@ func effectOf(e *trace.Event) Effect {
 	return 0
 }
 
+// Accesses reports whether an event accesses memory in a way that an interleaving may consist of: atomics and frees do, too.
+func Accesses(e *trace.Event) bool { return effectOf(e) != 0 }
+
 // Statement is an instruction that accesses memory.
 type Statement struct {
 	Site   trace.Site `json:"site"`
