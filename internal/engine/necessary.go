@@ -13,7 +13,6 @@ import (
 	"github.com/heddle-dev/heddle/internal/experiment"
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
-	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -219,7 +218,7 @@ func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, 
 	for i := range targets {
 		all = append(all, targets[i].Interleaving)
 	}
-	var open []*strategy.Target // for an explanation to decide
+	open := map[*strategy.Target]*blame{} // for an explanation to decide
 	for i := range targets {
 		x := &targets[i]
 		if x.Failing == nil {
@@ -229,7 +228,7 @@ func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, 
 			continue
 		}
 		tell(i, len(targets))
-		guarded, err := checkBug(ctx, settingOf(t, x.Failing, v), x, all)
+		b, err := checkBug(ctx, settingOf(t, x.Failing, v), x, all)
 		if ctx.Err() != nil {
 			continue
 		}
@@ -241,26 +240,33 @@ func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, 
 			x.Unneeded = search.FailedWithout(&x.Interleaving, func(e *trace.Ending) bool {
 				return finding.Of(*e, t.Modules()).Same(finding.Of(x.Failing.Ending, t.Modules()))
 			})
-		} else if x.Needless == 0 && x.With.Passed > 0 && !guarded {
-			open = append(open, x)
+		} else if b != nil && b.guarded == (x.With.Passed == 0) {
+			open[x] = b
 		}
 	}
-	for _, x := range open {
-		x.Explained = explains(ctx, t, x, r.ExpectStatus)
-		x.Unchecked = ctx.Err() != nil && !x.Explained
+	for i := range targets {
+		if x := &targets[i]; open[x] != nil {
+			open[x].explain(ctx, t, x, r.ExpectStatus)
+		}
 	}
 	return nil
 }
 
-// checkBug executes schedules near the failing execution of a target with the interleaving and without it. guarded: a lock is
-// held at each of its accesses.
-func checkBug(ctx context.Context, s experiment.Setting, x *strategy.Target, all []atomicity.Interleaving) (guarded bool, err error) {
+// blame is what an interleaving is blamed for.
+type blame struct {
+	*occurrence
+	guarded bool // a lock is held at each of its accesses
+}
+
+// checkBug executes schedules near the failing execution of a target with the interleaving and without it. It returns the occurrence that it
+// tried, nil for none.
+func checkBug(ctx context.Context, s experiment.Setting, x *strategy.Target, all []atomicity.Interleaving) (*blame, error) {
 	n, err := Necessary(ctx, s, x.FailingSeed, &x.Interleaving)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	if x.Needless = n.Without(); x.Needless > 0 {
-		return false, nil
+		return nil, nil
 	}
 	s.Executions = nearbyRuns
 	c := counter{
@@ -276,38 +282,54 @@ func checkBug(ctx context.Context, s experiment.Setting, x *strategy.Target, all
 	if o == nil {
 		o, err = c.isolated(ctx, x.Failing)
 	}
-	if o != nil && err == nil {
-		err = c.nearby(ctx, o)
-		guarded = o.guarded(&x.Interleaving)
+	if o == nil || err != nil {
+		return nil, unlessLimit(err)
 	}
+	err = c.nearby(ctx, o)
+	b := &blame{o, o.guarded(&x.Interleaving)}
 	x.With, x.Without = c.with, c.without
-	x.Few = guarded && !c.exhausted && c.with.Failed < nearbySchedules
-	return guarded, unlessLimit(err)
+	x.Few = b.guarded && !c.exhausted && c.with.Failed < nearbySchedules
+	return b, unlessLimit(err)
 }
 
-// explains reports whether the explanation of a target's failing execution names the order of p and r, or that of r and c, by executions that
-// all failed with it and all passed without. An explanation that is not found says nothing.
-func explains(ctx context.Context, t target.Target, x *strategy.Target, expect int32) bool {
+// explain sets what the explanation of a target's failing execution says of the interleaving. It names the interleaving if it has the order of p
+// and r, or that of r and c, by executions that all failed with it and all passed without. If a lock guards the interleaving, and it has an order of
+// other objects, confirmed or not, it names something else. An explanation that is not found says nothing.
+func (b *blame) explain(ctx context.Context, t target.Target, x *strategy.Target, expect int32) {
 	opts := ExplainOptions{ExpectStatus: expect, Passes: true}
 	if end, ok := ctx.Deadline(); ok {
 		opts.Time = max(time.Until(end), 1)
 	}
 	cause, err := FindCause(ctx, t, x.Failing, opts)
-	if err != nil || cause.Cut {
-		return false
+	if x.Unchecked = ctx.Err() != nil; x.Unchecked || err != nil || cause.Cut {
+		return
 	}
-	return slices.ContainsFunc(cause.InBase.Orders, func(o report.Order) bool {
-		if o.Doubtful() || o.First < 0 || o.Waiting || o.KeptFailed < o.Kept {
-			return false
+	for i := range cause.InBase.Orders {
+		o := &cause.InBase.Orders[i]
+		if o.First < 0 || o.Waiting {
+			continue
 		}
-		second := trace.Event{}
-		switch {
-		case o.Second >= 0:
-			second = cause.Base.Events[o.Second]
-		case cause.PassingTrace != nil:
-			second = cause.PassingTrace.Events[o.InPassing]
+		in, at := cause.Base, o.Second
+		if at < 0 {
+			if in, at = cause.PassingTrace, o.InPassing; in == nil {
+				continue
+			}
 		}
-		first := &cause.Base.Events[o.First]
-		return is(first, x.P) && is(&second, x.R) || is(first, x.R) && is(&second, x.C)
-	})
+		first, second := &cause.Base.Events[o.First], &in.Events[at]
+		if b.guarded {
+			x.Elsewhere = x.Elsewhere || !b.concerns(cause.Base, o.First) || !b.concerns(in, at)
+		} else if !o.Doubtful() && o.KeptFailed == o.Kept {
+			x.Explained = x.Explained || is(first, x.P) && is(second, x.R) || is(first, x.R) && is(second, x.C)
+		}
+	}
+}
+
+// concerns reports whether an event of an execution concerns the memory of the occurrence, or a lock that is held at r.
+func (b *blame) concerns(t *trace.Trace, event int) bool {
+	r := b.at(t).r
+	if r < 0 {
+		return true // not known
+	}
+	_, held := enclosing(t, r)
+	return held[ops.AcquiresAt(t, event)] || atomicity.Accesses(&t.Events[event]) && race.Overlap(&t.Events[event], &t.Events[r])
 }

@@ -312,6 +312,8 @@ func doubt(t *strategy.Target) string {
 		return "but too few schedules have it to tell: " + shown(t)
 	case t.With.Passed > 0 && !t.Explained, t.Without.Failed > 0:
 		return "but something else may decide: " + shown(t)
+	case t.Elsewhere:
+		return "but something else may decide: " + shown(t) + "; the explanation of the failing one names an order of other objects"
 	}
 	return ""
 }

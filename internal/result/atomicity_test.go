@@ -37,6 +37,7 @@ func TestBlame(t *testing.T) {
 		"none without it":        {strategy.Target{With: ended(20, 0)}, VerdictUnclear},
 		"nothing was tried":      {strategy.Target{}, VerdictUnclear},
 		"too few":                {strategy.Target{With: ended(3, 0), Without: ended(0, 1), Few: true}, VerdictUnclear},
+		"explained by others":    {strategy.Target{With: ended(20, 0), Without: ended(0, 15), Elsewhere: true}, VerdictUnclear},
 		"no time":                {strategy.Target{With: ended(20, 0), Without: ended(0, 15), Unchecked: true}, VerdictUnclear},
 		"fails without it":       {strategy.Target{Needless: 1}, VerdictUnclear},
 	} {

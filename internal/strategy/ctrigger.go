@@ -94,10 +94,10 @@ type Target struct {
 	// could be made; whoever searches sets it.
 	Unneeded int `json:"-"`
 	// With and Without are schedules that differ from Failing's outside the interleaving: those that have it, up to the first that passes, and
-	// those in which it is undone. Few: the first are too few to tell. Explained: the explanation of Failing names two of its accesses. Whoever
-	// searches sets them.
-	With, Without  Ended `json:"-"`
-	Few, Explained bool  `json:"-"`
+	// those in which it is undone. Few: the first are too few to tell. Explained: the explanation of Failing names two of its accesses. Elsewhere: it
+	// names other objects. Whoever searches sets them.
+	With, Without             Ended `json:"-"`
+	Few, Explained, Elsewhere bool  `json:"-"`
 	// Unchecked: there was no time to find out.
 	Unchecked bool `json:"-"`
 	// Waits is set if the thread before c had to go on because no other could, and another did r
