@@ -439,6 +439,11 @@ func hdNobody() (*g, bool) {
 			return nil, true
 		}
 	}
+	if hd.inboxed.Load() != 0 {
+		// Go's monitor has polled the network since the inbox was looked at: it puts goroutines there before it counts
+		// them as no longer waiting.
+		return nil, true
+	}
 	hdFail(hdOutDeadlock, 0, hd.cur.pend.pc)
 	return nil, true
 }
