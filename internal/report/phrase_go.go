@@ -17,17 +17,17 @@ func hidden(op trace.Op) bool {
 }
 
 // hiddenEvents returns, by event, whether it has no row. Besides the events of hidden, these are
-// the accesses that are part of a channel operation or of locking in Go (runtime/go), unless they
+// the accesses that are part of a channel operation in Go (runtime/go), unless they
 // race. The return from the creation of a thread has a row only if another thread has run since.
 func hiddenEvents(tr *trace.Trace, raced [2]int) []bool {
 	out := make([]bool, len(tr.Events))
-	last := map[trace.ThreadID]*trace.Event{} // last channel operation or locking
+	last := map[trace.ThreadID]*trace.Event{} // last channel operation
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		switch c := last[e.Thread]; {
 		case hidden(e.Op), e.Op == trace.OpThreadCreated && i > 0 && tr.Events[i-1].Thread == e.Thread:
 			out[i] = true
-		case ops.Does(e.Op) == ops.Communicate, ops.Does(e.Op) == ops.Acquire:
+		case ops.Does(e.Op) == ops.Communicate:
 			last[e.Thread] = e
 		case e.Op.IsAccess() && e.Flags&trace.FlagNoDecision != 0 && c != nil && c.Site == e.Site && near(c.Object, e.Object):
 			out[i] = i != raced[0] && i != raced[1]

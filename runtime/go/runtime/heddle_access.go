@@ -56,7 +56,6 @@ func hdWrites(addr uintptr) bool {
 type hdAccessing struct {
 	op              uint16
 	forced, changes bool
-	part            bool // of the operation that has been the goroutine's last scheduling point: it is none itself
 	addr, size, pc  uintptr
 	at, fp          uintptr // the frame of the hook's caller, from which pc's frame is found
 }
@@ -111,7 +110,7 @@ func hdAccessed() {
 		hdCut(a.pc)
 		exit(2)
 	}
-	stops := hdStops(gp) != nil && !a.part
+	stops := hdStops(gp) != nil
 	if hd.watching && t.quiet < hdQuiet && !(hd.record && hd.accesses) && !(stops && hdIsPoint(a.pc)) {
 		hdWatchTold(t, a) // by far the most frequent case
 		return
@@ -133,12 +132,6 @@ func hdAccessed() {
 	}
 	if hd.watching {
 		hdWatchTold(t, a)
-	}
-	if hd.record && a.part && hdIsPoint(a.pc) {
-		p := hdPend{op: a.op, pc: a.pc, obj: a.addr, size: uint32(a.size)}
-		p.stack = hdStack(gp, a.pc, fp, a.pc)
-		hdRecord(t, &p, hdEvNodecision)
-		return
 	}
 	if !hd.record || !hd.accesses || !hd.values && t.last.pc == a.pc && t.last.addr == a.addr && t.last.size == a.size {
 		return
@@ -350,9 +343,10 @@ func racereadpc(addr unsafe.Pointer, callpc, pc uintptr) {
 		callpc = hdCallOf(&hdAccessing{pc: callpc, at: sys.GetCallerPC(), fp: hdDepth(getcallerfp())})
 	}
 	if t := hdThreadOf(getg()); t != nil && pc == abi.FuncPCABIInternal(chansend) {
-		t.access.part = true // a send reads the channel before it waits
+		// A send reads the channel before it waits: where its instruction is a scheduling point, it is the send that waits all the same.
+		sends := t.pend
 		hdAccessPC(hdOpRead, addr, 1, callpc)
-		t.access.part = false
+		t.pend = sends
 	} else {
 		hdAccessPC(hdOpRead, addr, 1, callpc)
 	}

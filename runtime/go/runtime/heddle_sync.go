@@ -21,20 +21,6 @@ func hdSyncPoint(op uint16, obj unsafe.Pointer, value int64) {
 			hdFruitless(getg().hd, 0)
 		}
 		hdPointAt(op, uintptr(obj), 0, uint64(value), 0, pc, fp)
-		switch op {
-		case hdOpGmutexLock, hdOpGmutexTrylock, hdOpRwLock, hdOpRwTrylock, hdOpRwRlock, hdOpRwTryrlock:
-			// It reads the lock's words: a program that writes them, as with mu = sync.Mutex{}, must be ordered with it. (Go's
-			// detector sees atomic accesses. Two of those do not race either.)
-			if obj != nil && hdWatched(uintptr(obj)) {
-				hdAccessOf = pc
-				if hdGroupOf(pc)&hdGroupSync != 0 {
-					hdAccessOf, _ = hdFrame(fp)
-				}
-				getg().hd.access.part = true
-				hdAccess(hdOpRead|1<<16, uintptr(obj))
-				getg().hd.access.part = false
-			}
-		}
 	}
 }
 

@@ -46,19 +46,19 @@ func TestHooks(t *testing.T) {
 		close(done) // chan close, write
 	}()
 
-	mu.Lock()                                        // Mutex.Lock, read
+	mu.Lock()                                        // Mutex.Lock
 	mu.Unlock()                                      // Mutex.Unlock
-	mu.TryLock()                                     // Mutex.TryLock, read
+	mu.TryLock()                                     // Mutex.TryLock
 	cond.Signal()                                    // Cond.Signal
 	cond.Broadcast()                                 // Cond.Broadcast
 	mu.Unlock()                                      // Mutex.Unlock
-	rw.RLock()                                       // RWMutex.RLock, read
+	rw.RLock()                                       // RWMutex.RLock
 	rw.RUnlock()                                     // RWMutex.RUnlock
-	rw.TryRLock()                                    // RWMutex.TryRLock, read
+	rw.TryRLock()                                    // RWMutex.TryRLock
 	rw.RUnlock()                                     // RWMutex.RUnlock
-	rw.Lock()                                        // RWMutex.Lock, read
+	rw.Lock()                                        // RWMutex.Lock
 	rw.Unlock()                                      // RWMutex.Unlock
-	rw.TryLock()                                     // RWMutex.TryLock, read
+	rw.TryLock()                                     // RWMutex.TryLock
 	rw.Unlock()                                      // RWMutex.Unlock
 	wg.Add(2)                                        // WaitGroup.Add
 	wg.Done()                                        // WaitGroup.Add
