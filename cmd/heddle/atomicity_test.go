@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 )
 
 // atomicityRow is a row of the table in testdata/atomicity/README.md.
@@ -66,7 +67,7 @@ func TestAtomicity(t *testing.T) {
 
 // longOnes skips a program of a minute's tests for the second compiler.
 func longOnes(t *testing.T, compiler, program string) {
-	if program == "log_index.c" && compiler == "clang" && amount(0, 1) == 0 {
+	if program == "log_index.c" && compiler == "clang" && need.Amount(0, 1) == 0 {
 		t.Skip("make whole tests it with clang, too")
 	}
 }

@@ -87,21 +87,21 @@ func accesses(tr *trace.Trace) (sites []trace.Site) {
 func TestGoSanitizer(t *testing.T) {
 	needRaceDetector(t)
 	testGoSanitizer(t, "", func(p goprograms.Program) bool {
-		if p.Main || p.Clean() && amount(0, 1) == 0 {
+		if p.Main || p.Clean() && need.Amount(0, 1) == 0 {
 			return false
 		}
 		n := 0
 		for _, c := range p.Name {
 			n += int(c)
 		}
-		return n%amount(6, 1) == 0
-	}, amount(2, 20))
+		return n%need.Amount(6, 1) == 0
+	}, need.Amount(2, 20))
 }
 
 // TestGoSanitizerReleases does the same with the other releases of Go, for a few programs.
 func TestGoSanitizerReleases(t *testing.T) {
 	needRaceDetector(t)
-	if amount(0, 1) == 0 {
+	if need.Amount(0, 1) == 0 {
 		t.Skip("two more standard libraries are compiled for this: it runs with make whole")
 	}
 	some := []string{"plain_race", "atomic_value_pair", "map_read_write", "select_priority"}

@@ -237,8 +237,8 @@ func testGoPassing(t *testing.T, b builtGo, executions int) {
 // heddle test does, simplified, and replayed in fresh processes; its twin is clean.
 func TestGoPrograms(t *testing.T) {
 	b := buildGo(t, "", patch.Options{}, func(p goprograms.Program) bool { return !p.Main })
-	t.Run("fail", func(t *testing.T) { testGoFailing(t, b, amount(3, 100)) })
-	t.Run("pass", func(t *testing.T) { testGoPassing(t, b, amount(500, 20000)) })
+	t.Run("fail", func(t *testing.T) { testGoFailing(t, b, need.Amount(3, 100)) })
+	t.Run("pass", func(t *testing.T) { testGoPassing(t, b, need.Amount(500, 20000)) })
 }
 
 // TestGoProgramsReleases does the same with the other releases of Go, for programs that between
@@ -248,7 +248,7 @@ func TestGoProgramsReleases(t *testing.T) {
 		"select_priority", "timer_race"}
 	for _, release := range need.OtherGoReleases() { // for the one that runs the tests: TestGoPrograms
 		t.Run(release, func(t *testing.T) {
-			all := amount(0, 1) == 1
+			all := need.Amount(0, 1) == 1
 			b := buildGo(t, release, patch.Options{}, func(p goprograms.Program) bool {
 				return !p.Main && (all || slices.Contains(some, p.Name))
 			})

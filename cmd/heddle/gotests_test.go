@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -47,7 +48,7 @@ func cleanGoTests(t *testing.T, name string, least int, flags ...string) {
 func TestGoWaits(t *testing.T) {
 	t.Parallel()
 	count := "-count=150"
-	if os.Getenv("HEDDLE_WHOLE") != "" {
+	if need.Whole() {
 		count = "-count=100000"
 	}
 	cleanGoTests(t, "waits", 27, count)

@@ -30,11 +30,11 @@ func TestGoWatch(t *testing.T) {
 	nth := -1
 	b := buildGo(t, "", patch.Options{}, func(p goprograms.Program) bool {
 		nth++
-		return !p.Main && nth%amount(8, 1) == 0 || p.Name == "plain_race" || p.Name == "lost_update" || p.Name == "two_thousand"
+		return !p.Main && nth%need.Amount(8, 1) == 0 || p.Name == "plain_race" || p.Name == "lost_update" || p.Name == "two_thousand"
 	})
 	racing := 0
 	for _, name := range append(b.names("fail"), append(b.names("pass"), b.names("bench")...)...) {
-		t.Run(name, func(t *testing.T) { racing += sameRaces(t, b.start(t, name), amount(6, 30)) })
+		t.Run(name, func(t *testing.T) { racing += sameRaces(t, b.start(t, name), need.Amount(6, 30)) })
 	}
 	t.Logf("%d racing pairs", racing)
 	if racing == 0 {
@@ -46,7 +46,7 @@ func TestGoWatch(t *testing.T) {
 func TestGoWatchReleases(t *testing.T) {
 	for _, release := range need.BuiltGoReleases() {
 		t.Run(release, func(t *testing.T) {
-			testGoWatchRandom(t, release, amount(12, 60))
+			testGoWatchRandom(t, release, need.Amount(12, 60))
 		})
 	}
 }

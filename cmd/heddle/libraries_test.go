@@ -137,7 +137,7 @@ func TestLibrariesPass(t *testing.T) {
 				dir := t.TempDir()
 				prog := filepath.Join(dir, e.name)
 				compileProgram(t, e, c.name, c.opt, prog)
-				runs := amount(1000, 3000)
+				runs := need.Amount(1000, 3000)
 				if strings.HasPrefix(e.name, "tbb") {
 					runs /= 10
 				}

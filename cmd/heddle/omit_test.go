@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/heddle-dev/heddle/internal/testing/need"
 )
 
 // mark is a marked line of a program in testdata/omit.
@@ -66,7 +68,7 @@ func TestOmit(t *testing.T) {
 		{"calls.c", "gcc", "-O1", true}, {"calls.c", "clang", "-O0", false},
 		{"guards.cc", "gcc", "-O0", true}, {"guards.cc", "gcc", "-O2", false}, {"guards.cc", "clang", "-O1", true},
 	} {
-		if build.whole && amount(0, 1) == 0 {
+		if build.whole && need.Amount(0, 1) == 0 {
 			continue
 		}
 		t.Run(build.compiler+build.opt+" "+build.source, func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -127,14 +126,6 @@ func compileProgram(t testing.TB, e expectation, compiler, opt, out string) {
 	}
 }
 
-// How much of it there is time for: all of the figures with make whole.
-func amount(usual, whole int) int {
-	if v, _ := strconv.ParseBool(os.Getenv("HEDDLE_WHOLE")); v {
-		return whole
-	}
-	return usual
-}
-
 // runJSON runs heddle and decodes what it prints. Standard output must be one JSON value
 // and nothing else.
 func runJSON[T any](t *testing.T, dir string, wantStatus int, args ...string) T {
@@ -175,7 +166,7 @@ var compilers = []struct{ name, opt string }{{"gcc", "-O1"}, {"clang", "-O2"}}
 func TestFailingPrograms(t *testing.T) {
 	for i, c := range compilers {
 		for k, e := range expectations(t, "fail") {
-			if k%len(compilers) != amount(i, k%len(compilers)) {
+			if k%len(compilers) != need.Amount(i, k%len(compilers)) {
 				continue
 			}
 			t.Run(c.name+"/"+e.name, func(t *testing.T) {
@@ -188,7 +179,7 @@ func TestFailingPrograms(t *testing.T) {
 					simplify = "5s"
 				}
 				how := []string{"--time", "60s", "--simplify-time", simplify}
-				if k%8 != amount(0, k%8) { // an explanation takes longer than all the rest, and TestExplain is about these
+				if k%8 != need.Amount(0, k%8) { // an explanation takes longer than all the rest, and TestExplain is about these
 					how = append(how, "--no-explain")
 				}
 				out := runJSON[findJSON](t, dir, exitFound, e.find(prog, how...)...)
@@ -239,9 +230,9 @@ func TestFailingPrograms(t *testing.T) {
 				if e.minimum && (s.Switches != e.switches || e.preemptions >= 0 && s.Preemptions != e.preemptions) {
 					t.Errorf("simplified to %d switches, %d preemptions; stated minimum %d, %d", s.Switches, s.Preemptions, e.switches, e.preemptions)
 				}
-				replays := amount(200, 1000)
+				replays := need.Amount(200, 1000)
 				if c.name != "gcc" || len(found.Events) > 2000 {
-					replays = amount(50, 100) // a hang: thousands of events each
+					replays = need.Amount(50, 100) // a hang: thousands of events each
 				}
 				if len(found.Threads) > 1000 {
 					replays = 10
@@ -297,7 +288,7 @@ func TestOptionsAreNeeded(t *testing.T) {
 func TestPassingPrograms(t *testing.T) {
 	for i, c := range compilers {
 		for k, e := range expectations(t, "pass") {
-			if k%len(compilers) != amount(i, k%len(compilers)) {
+			if k%len(compilers) != need.Amount(i, k%len(compilers)) {
 				continue
 			}
 			t.Run(c.name+"/"+e.name, func(t *testing.T) {
@@ -305,9 +296,9 @@ func TestPassingPrograms(t *testing.T) {
 				dir := t.TempDir()
 				prog := filepath.Join(dir, e.name)
 				compileProgram(t, e, c.name, c.opt, prog)
-				runs := amount(5000, 20000)
+				runs := need.Amount(5000, 20000)
 				if c.name != "gcc" {
-					runs = amount(1000, 2000)
+					runs = need.Amount(1000, 2000)
 				}
 				if e.isolation != "" {
 					runs /= 20 // each is a process

@@ -14,6 +14,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/target/cprog"
+	"github.com/heddle-dev/heddle/internal/testing/need"
 	"github.com/heddle-dev/heddle/internal/testing/tracegen"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -26,7 +27,7 @@ func TestStaticMergingFirst(t *testing.T) {
 	with, without, used, ratio := 0, 0, 0, 0.0
 	t.Run("programs", func(t *testing.T) {
 		for k, e := range expectations(t, "fail") {
-			if k%2 != amount(0, k%2) {
+			if k%2 != need.Amount(0, k%2) {
 				continue
 			}
 			if e.partly {
@@ -42,7 +43,7 @@ func TestStaticMergingFirst(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer tg.Close()
-				for seed := range uint64(amount(1, 2)) {
+				for seed := range uint64(need.Amount(1, 2)) {
 					r, err := engine.Find(t.Context(), tg, engine.Options{Seed: seed + 1, Runs: 20000, NoSimplify: true, Spurious: slices.Contains(e.options, "--spurious"), Races: engine.RacesReported}, nil)
 					if err != nil || r.Finding == nil || r.Finding.Recorded == nil {
 						t.Errorf("not found (%v)", err)
@@ -94,7 +95,7 @@ func TestStaticDerivations(t *testing.T) {
 		return out.Bytes(), status
 	}
 	gained := map[string]int{}
-	for seed := range uint64(amount(2, 60)) {
+	for seed := range uint64(need.Amount(2, 60)) {
 		random := tracegen.Random(seed, tracegen.Shape{Threads: 2 + int(seed%4), Length: 3 + int(seed%12), Stay: int(seed % 8 * 12)}).Trace
 		file := func(suffix string) string { return filepath.Join(dir, fmt.Sprintf("%d%s", seed, suffix)) }
 		if err := trace.WriteFile(file(".hdl"), random); err != nil {

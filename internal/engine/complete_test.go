@@ -91,7 +91,7 @@ func TestIncomplete(t *testing.T) {
 func TestCompleteResumed(t *testing.T) {
 	program := simprog.LockedUpdate(3)
 	whole := find(t, simprog.NewWatching(program), Options{Search: finishing})
-	for runs := 1; runs < whole.Executions; runs += need.Many(3, 10) {
+	for runs := 1; runs < whole.Executions; runs += need.Amount(10, 3) {
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
 		interrupted := func(s strategy.Setting) strategy.Strategy {

@@ -207,7 +207,7 @@ func TestProgramsInPlace(t *testing.T) {
 	if len(files) < 150 {
 		t.Fatalf("only %d programs", len(files))
 	}
-	whole := os.Getenv("HEDDLE_WHOLE") != ""
+	whole := need.Whole()
 	for i, file := range files {
 		for k, family := range families {
 			if !whole && k != i%len(families) {

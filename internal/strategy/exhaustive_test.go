@@ -280,7 +280,7 @@ func reached(endings map[string]int) []string {
 func TestDPOR(t *testing.T) {
 	t.Parallel()
 	const most = 1000
-	enough := need.Many(150, 50)
+	enough := need.Amount(50, 150)
 	programs, all, reduced, redundant, signatures := 0, 0, 0, 0, 0
 	for seed := uint64(0); programs < enough && seed < 3000; seed++ {
 		program := randomProgram(seed)
@@ -326,7 +326,7 @@ func points(s strategy.Strategy) []trace.Site {
 func TestCHESS(t *testing.T) {
 	t.Parallel()
 	const most = 3000
-	enough := need.Many(40, 15)
+	enough := need.Amount(15, 40)
 	programs, executions := 0, [4]int{}
 	for seed := uint64(0); programs < enough && seed < 1000; seed++ {
 		program := randomProgram(seed)
@@ -366,7 +366,7 @@ func TestCHESS(t *testing.T) {
 func TestDelays(t *testing.T) {
 	t.Parallel()
 	const most = 1000
-	enough := need.Many(40, 15)
+	enough := need.Amount(15, 40)
 	programs, executions, unbounded := 0, [4]int{}, 0
 	for seed := uint64(0); programs < enough && seed < 1000; seed++ {
 		program := randomProgram(seed)
@@ -426,7 +426,7 @@ func TestBoundedDPOR(t *testing.T) {
 	t.Parallel()
 	const most = 1500
 	programs, all, reduced := [4]int{}, [4]int{}, [4]int{}
-	wider, enough := 0, need.Many(100, 40)
+	wider, enough := 0, need.Amount(40, 100)
 	for seed := uint64(0); programs[0] < enough && seed < 3000; seed++ {
 		program := randomProgram(seed)
 		first := strategy.NewBoundedDPOR(strategy.Setting{Seed: 1}, 3)

@@ -3,7 +3,6 @@ package cprog
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -176,7 +175,7 @@ func countsDecide(t *testing.T, decisions, sums []string, more string, least int
 	need.Tool(t, "gcc")
 	const endless = 6
 	rounds := 1 // HEDDLE_WHOLE=1: more
-	if os.Getenv("HEDDLE_WHOLE") != "" {
+	if need.Whole() {
 		rounds = 40
 	}
 	for round := range rounds {

@@ -133,7 +133,7 @@ func TestStuckIsAHang(t *testing.T) {
 			defer tg.Close()
 			asleep := strings.HasSuffix(name, "sleep")
 			for _, p := range policies() {
-				for seed := range uint64(need.Many(3, 1)) {
+				for seed := range uint64(need.Amount(1, 3)) {
 					p.Seed = seed
 					o := run(t, tg, p)
 					want := "no progress"

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"testing"
 )
 
@@ -17,14 +18,17 @@ var packages = map[string]string{
 }
 
 // Whole reports whether make whole runs the tests: they then do all that docs/ tell of, and otherwise a part.
-func Whole() bool { return os.Getenv("HEDDLE_WHOLE") != "" }
+func Whole() bool {
+	whole, _ := strconv.ParseBool(os.Getenv("HEDDLE_WHOLE"))
+	return whole
+}
 
-// Many returns whole for make whole, and part for any other run.
-func Many(whole, part int) int {
+// Amount returns how much of something there is time for: usual, or whole for make whole.
+func Amount(usual, whole int) int {
 	if Whole() {
 		return whole
 	}
-	return part
+	return usual
 }
 
 // Tool returns the path of the first tool. It skips the test unless all of them are in PATH;
