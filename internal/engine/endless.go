@@ -615,44 +615,6 @@ func looksAt(w waiting.Wait) string {
 	return "looks at"
 }
 
-// closed reports whether an execution of a C program that did not end has a cycle of threads that wait for one another, beside one that
-// never ends: that is a deadlock, with which f's execution then ends.
-func (s *search) closed(ctx context.Context, f *failure) (bool, error) {
-	if s.target.Header().Target != "c" || !cyclic(f.outcome.Ending.Waiters) {
-		return false, nil
-	}
-	p := f.plan
-	p.Repeat, p.Record, p.Cycles = 1, true, true
-	o, err := judged(s.target, verdict{expect: s.expect, outputs: s.outputs, where: s.caller})(ctx, p)
-	if err != nil || o.Ending.Kind != trace.Deadlock || len(o.Ending.Cycle) == 0 {
-		if overdue(ctx, err) {
-			err = nil
-		}
-		return false, err
-	}
-	f.plan, f.outcome = p, o
-	return true, nil
-}
-
-// cyclic reports whether some of these threads wait for what the next of them holds, and the last for what the first holds.
-func cyclic(threads []trace.Waiter) bool {
-	next := map[trace.ThreadID]trace.ThreadID{}
-	for i := range threads {
-		if w := &threads[i]; !w.Ready && w.Holder >= 0 {
-			next[w.Thread] = w.Holder
-		}
-	}
-	for first := range next {
-		at, ok := first, true
-		for n := 0; ok && n <= len(next); n++ {
-			if at, ok = next[at]; ok && at == first {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // settle decides whether an execution that did not end is a finding, which f then holds. Otherwise the search goes on.
 func (s *search) settle(ctx context.Context, f *failure) (bool, error) {
 	e := &f.outcome.Ending

@@ -105,9 +105,9 @@ func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outco
 	return false, nil
 }
 
-// plansInNew returns n plans by which new processes look for a failure that a shared process had: its own twice,
-// since what a process does on first use may have moved it, and others as the search plans executions, with
-// the instructions of the failed one as scheduling points. In half of those, threads come late to where they waited in the end.
+// plansInNew returns n plans by which new processes look for a failure that a shared process had: twice its own, as something
+// outside may decide, and then others as the search plans executions, with the instructions of the failed one as
+// scheduling points. In half of those, threads come late to where they waited in the end.
 func (s *search) plansInNew(f *failure, n int) []schedule.Plan {
 	samplers := strategy.Samplers()
 	plans := make([]schedule.Plan, n)
