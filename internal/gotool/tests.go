@@ -47,17 +47,13 @@ func (b Binary) run(ctx context.Context, limit time.Duration, args ...string) (s
 		}
 		return syscall.Kill(cmd.Process.Pid, syscall.SIGQUIT)
 	}
-	defer func() {
-		if cmd.Process != nil {
-			kill() // what it has started, too
-		}
-	}()
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case bounded.Err() != nil:
+	case bounded.Err() != nil && cmd.Process != nil:
+		kill() // what it has started, too
 		err = fmt.Errorf("it did not end within %v", limit)
 	}
 	return string(out), err
