@@ -17,7 +17,7 @@ func hidden(op trace.Op) bool {
 }
 
 // hiddenEvents returns, by event, whether it has no row. Besides the events of hidden, these are
-// the accesses that are part of a channel operation in Go (runtime/go), unless they
+// the accesses that Go's runtime reports to the race detector for a channel operation, unless they
 // race. The return from the creation of a thread has a row only if another thread has run since.
 func hiddenEvents(tr *trace.Trace, raced [2]int) []bool {
 	out := make([]bool, len(tr.Events))

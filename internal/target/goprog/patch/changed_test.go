@@ -69,7 +69,7 @@ func changed(t *testing.T, before, after string) (said []string) {
 	return said
 }
 
-// calledByHooks returns the names in the calls of heddle's files in package runtime.
+// calledByHooks returns the names of what heddle's files in package runtime call.
 func calledByHooks(t *testing.T) map[string]bool {
 	t.Helper()
 	called := map[string]bool{}
