@@ -18,6 +18,8 @@ type Build struct {
 	Test    bool     // its test binary; otherwise the program itself
 	Flags   []string // the user's build flags
 	Overlay Overlay
+	// Replace are files of the packages, with contents that take the place of their own.
+	Replace map[string][]byte
 	// Cache is the directory for binaries. The same build has the same path there, so that a
 	// recording of one still refers to an identical file after the next.
 	Cache string
@@ -45,7 +47,7 @@ func (t *Tool) Build(ctx context.Context, b Build) (binary string, err error) {
 		return "", fmt.Errorf("the cache directory cannot be written (%w): set HEDDLE_CACHE to a writable directory", err)
 	}
 	defer os.RemoveAll(scratch)
-	flags, err := t.mergeFlags(b.Flags, b.Overlay.Flags, scratch)
+	flags, err := t.mergeFlags(b.Flags, b.Overlay.Flags, b.Replace, scratch)
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,8 @@
 package gotool
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,13 +14,17 @@ import (
 	"strings"
 )
 
-// UsesCgo returns the packages outside of the standard library that use cgo, of those that a binary consists of; none if
-// packages may not use it. A package that cannot be loaded is left out: the build reports it.
-func (t *Tool) UsesCgo(ctx context.Context, b Build) ([]string, error) {
-	if !t.Cgo {
-		return nil, nil
-	}
-	args := []string{"list", "-e", "-deps", "-f", "{{if and .CgoFiles (not .Standard)}}{{.ImportPath}}{{end}}"}
+// Sources is what a build's packages outside of the standard library have in their source that heddle has to know first.
+type Sources struct {
+	Cgo     []string          // the packages that use cgo; none if packages may not use it
+	Linkage map[string][]byte // the files that have a go:linkname, and their contents
+}
+
+// Sources returns them for a binary. A package that cannot be loaded is left out: the build reports it.
+func (t *Tool) Sources(ctx context.Context, b Build) (Sources, error) {
+	s := Sources{Linkage: map[string][]byte{}}
+	args := []string{"list", "-e", "-deps", "-f",
+		"{{if not .Standard}}{{.ImportPath}}\t{{if .CgoFiles}}cgo{{end}}\t{{.Dir}}{{range .GoFiles}}\t{{.}}{{end}}{{range .CgoFiles}}\t{{.}}{{end}}{{end}}"}
 	if b.Test {
 		args = append(args, "-test")
 	}
@@ -29,15 +35,34 @@ func (t *Tool) UsesCgo(ctx context.Context, b Build) ([]string, error) {
 	}
 	out, err := t.output(ctx, append(append(args, "--"), b.What...)...)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-	var packages []string
+	replaced, err := t.replaced(b.Flags)
+	if err != nil {
+		return s, err
+	}
 	for line := range strings.Lines(string(out)) {
-		name, _, _ := strings.Cut(strings.TrimSpace(line), " ") // of a test's variant of a package, too
-		packages = append(packages, name)
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) < 3 {
+			continue
+		}
+		if t.Cgo && fields[1] != "" {
+			name, _, _ := strings.Cut(fields[0], " ") // of a test's variant of a package, too
+			s.Cgo = append(s.Cgo, name)
+		}
+		for _, file := range fields[3:] {
+			if !filepath.IsAbs(file) { // that of a test's main is
+				file = filepath.Join(fields[2], file)
+			}
+			text, err := os.ReadFile(cmp.Or(replaced[file], file))
+			if err == nil && bytes.Contains(text, []byte("\n//go:linkname ")) {
+				s.Linkage[file] = text
+			}
+		}
 	}
-	slices.Sort(packages)
-	return slices.Compact(packages), nil
+	slices.Sort(s.Cgo)
+	s.Cgo = slices.Compact(s.Cgo)
+	return s, nil
 }
 
 // RaceDetector returns in one sentence why programs cannot be built with Go's own race detector, a

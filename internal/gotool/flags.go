@@ -20,8 +20,8 @@ type Overlay struct {
 // mergeFlags merges the build flags of the user and of the overlay into one list in which both take
 // effect: where the go command would use only the last of two flags, it combines them. It adds
 // flags from GOFLAGS that a flag on the command line would override. scratch is a directory for a
-// combined overlay.
-func (t *Tool) mergeFlags(user, overlay []string, scratch string) ([]string, error) {
+// combined overlay, in which the files of replace have these contents.
+func (t *Tool) mergeFlags(user, overlay []string, replace map[string][]byte, scratch string) ([]string, error) {
 	var out []string
 	ours := map[string]string{}
 	for _, f := range overlay {
@@ -75,12 +75,10 @@ func (t *Tool) mergeFlags(user, overlay []string, scratch string) ([]string, err
 				}
 			}
 		case "overlay":
-			file := ours[name]
-			if n := len(theirs[name]); n > 0 && theirs[name][n-1] != "" {
-				var err error
-				if file, err = t.mergeOverlays(theirs[name][n-1], file, scratch); err != nil {
-					return nil, err
-				}
+			theirs[name] = append([]string{""}, theirs[name]...) // the last one wins
+			file, err := t.mergeOverlays(theirs[name][len(theirs[name])-1], ours[name], replace, scratch)
+			if err != nil {
+				return nil, err
 			}
 			out = append(out, "-overlay="+file)
 		}
@@ -109,32 +107,77 @@ func cutPattern(value string) (pattern, flags string) {
 // replacement is the content of the file given to -overlay.
 type replacement struct{ Replace map[string]string }
 
-// mergeOverlays writes an overlay that combines the user's and heddle's. A file that both replace
-// is an error.
-func (t *Tool) mergeOverlays(user, own, scratch string) (string, error) {
-	if !filepath.IsAbs(user) {
-		user = filepath.Join(t.Dir, user)
-	}
-	var both, more replacement
-	for _, f := range []struct {
-		name string
-		into *replacement
-	}{{own, &both}, {user, &more}} {
-		b, err := os.ReadFile(f.name)
-		if err == nil {
-			err = json.Unmarshal(b, f.into)
+// replaced returns what the user's overlay replaces: the flag of a build or, without one, of GOFLAGS.
+func (t *Tool) replaced(flags []string) (map[string]string, error) {
+	file := ""
+	for _, f := range slices.Concat(t.Flags, flags) {
+		if name, value, _ := cutFlag(f); name == "overlay" {
+			file = value
 		}
+	}
+	if file == "" {
+		return nil, nil
+	}
+	return t.readOverlay(file)
+}
+
+// readOverlay returns what an overlay replaces, with absolute names.
+func (t *Tool) readOverlay(file string) (map[string]string, error) {
+	b, err := os.ReadFile(t.absolute(file))
+	var r replacement
+	if err == nil {
+		err = json.Unmarshal(b, &r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the overlay %s cannot be read: %w", t.absolute(file), err)
+	}
+	whole := map[string]string{}
+	for name, by := range r.Replace {
+		if by != "" { // empty: the file is removed
+			by = t.absolute(by)
+		}
+		whole[t.absolute(name)] = by
+	}
+	return whole, nil
+}
+
+func (t *Tool) absolute(file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(t.Dir, file)
+}
+
+// mergeOverlays returns an overlay that combines the user's, which may be empty, and heddle's, with the files of replace in
+// new versions: heddle's own, or one that it writes. A file that both overlays replace is an error.
+func (t *Tool) mergeOverlays(user, own string, replace map[string][]byte, scratch string) (string, error) {
+	if user == "" && len(replace) == 0 {
+		return own, nil
+	}
+	both, err := t.readOverlay(own)
+	if err != nil {
+		return "", err
+	}
+	if user != "" {
+		more, err := t.readOverlay(user)
 		if err != nil {
-			return "", fmt.Errorf("the overlay %s cannot be read: %w", f.name, err)
+			return "", err
+		}
+		for name, by := range more {
+			if both[name] != "" {
+				return "", fmt.Errorf("the overlay %s replaces %s, which heddle must replace itself: remove that file from it", t.absolute(user), name)
+			}
+			both[name] = by
 		}
 	}
-	for name, by := range more.Replace {
-		if both.Replace[name] != "" {
-			return "", fmt.Errorf("the overlay %s replaces %s, which heddle must replace itself: remove that file from it", user, name)
+	for i, name := range slices.Sorted(maps.Keys(replace)) {
+		file := filepath.Join(scratch, fmt.Sprintf("%d-%s", i, filepath.Base(name)))
+		if err := os.WriteFile(file, replace[name], 0o666); err != nil {
+			return "", err
 		}
-		both.Replace[name] = by
+		both[name] = file
 	}
-	b, err := json.Marshal(both)
+	b, err := json.Marshal(replacement{both})
 	if err != nil {
 		return "", err
 	}

@@ -188,7 +188,7 @@ func TestMergeFlags(t *testing.T) {
 		{"debug information stays", []string{"-ldflags=-w"}, []string{"-ldflags=-s", "-mod=mod"}, "-x=1 -mod=mod -ldflags=-w -w=0 -ldflags=-s -w=0 -gcflags=all=-race -tags=race"},
 	} {
 		tool := &Tool{Flags: c.goflags}
-		got, err := tool.mergeFlags(c.user, own, t.TempDir())
+		got, err := tool.mergeFlags(c.user, own, nil, t.TempDir())
 		if s := strings.Join(got, " "); err != nil || s != c.want {
 			t.Errorf("%s: %s, %v\nwant %s", c.name, s, err, c.want)
 		}

@@ -82,7 +82,12 @@ func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
 	}
 	defer b.told(test, r.Packages)()
 	what := gotool.Build{What: r.Packages, Test: test, Flags: flags, Overlay: b.over, Cache: b.Cache}
-	if err := b.withCgo(ctx, &what); err != nil {
+	sources, err := b.tool.Sources(ctx, what)
+	if err != nil {
+		return "", err
+	}
+	what.Replace = patch.Relink(sources.Linkage)
+	if err := b.withCgo(ctx, &what, sources.Cgo); err != nil {
 		return "", err
 	}
 	binary, err := b.tool.Build(ctx, what)
@@ -96,14 +101,10 @@ func (b *Builder) Build(ctx context.Context, r *trace.Recipe) (string, error) {
 	return binary, err
 }
 
-// withCgo lets a build have C code if its packages do, and notes once that it is not controlled.
-func (b *Builder) withCgo(ctx context.Context, what *gotool.Build) error {
-	if b.opts.Sanitizer { // has it
+// withCgo lets a build have C code if packages of it do, and notes once that it is not controlled.
+func (b *Builder) withCgo(ctx context.Context, what *gotool.Build, packages []string) (err error) {
+	if b.opts.Sanitizer || len(packages) == 0 { // the sanitizer's build has it
 		return nil
-	}
-	packages, err := b.tool.UsesCgo(ctx, *what)
-	if err != nil || len(packages) == 0 {
-		return err
 	}
 	opts := b.opts
 	opts.Cgo = true

@@ -57,6 +57,41 @@ func hdTimeNow() (sec int64, nsec int32, mono int64) {
 	return hdWall + mono/1e9, int32(mono % 1e9), mono
 }
 
+// What a program gets that reaches the runtime's clock and random numbers by go:linkname (relink.go names them).
+
+//go:linkname hdProgramNow
+func hdProgramNow() (sec int64, nsec int32, mono int64) {
+	if hd.on {
+		return hdTimeNow()
+	}
+	return time_now()
+}
+
+//go:linkname hdProgramWalltime
+func hdProgramWalltime() (sec int64, nsec int32) {
+	sec, nsec, _ = hdProgramNow()
+	return sec, nsec
+}
+
+//go:linkname hdProgramNanotime
+func hdProgramNanotime() int64 {
+	if hd.on {
+		return hdLook()
+	}
+	return nanotime()
+}
+
+//go:linkname hdProgramCheaprand
+func hdProgramCheaprand() uint32 {
+	hd.drew = true
+	return hdCheapRand()
+}
+
+//go:linkname hdProgramCheaprandn
+func hdProgramCheaprandn(n uint32) uint32 {
+	return uint32(uint64(hdProgramCheaprand()) * uint64(n) >> 32)
+}
+
 // hdRand returns a random number of the goroutine's own stream, or between executions of a common
 // one. Go's own random numbers depend on the kernel thread that calls.
 //

@@ -383,3 +383,22 @@ func TestArm64(t *testing.T) {
 	}
 	t.Log("no qemu-aarch64: the test was built and not run")
 }
+
+// A file that links to the runtime's clock gets heddle's instead, on the same lines; others are as they were.
+func TestRelink(t *testing.T) {
+	t.Parallel()
+	got := Relink(map[string][]byte{
+		"a.go": []byte("package a\n\n//go:linkname now time.now\nfunc now() (int64, int32, int64)\n//go:linkname\tnano\truntime.nanotime \r\n//go:linkname x runtime.procPin\n"),
+		"b.go": []byte("package b\n\n//go:linkname mine\n// see time.now\n//go:linkname now time.nowhere\n"),
+	})
+	want := "package a\n\n//go:linkname now runtime.hdProgramNow\nfunc now() (int64, int32, int64)\n//go:linkname\tnano\truntime.hdProgramNanotime \r\n//go:linkname x runtime.procPin\n"
+	if len(got) != 1 || string(got["a.go"]) != want {
+		t.Errorf("%q", got)
+	}
+	for _, to := range linked {
+		name := strings.TrimPrefix(to, "runtime.")
+		if b, err := fs.ReadFile(hooks, "runtime/heddle_clock.go"); err != nil || !strings.Contains(string(b), "\n//go:linkname "+name+"\nfunc "+name+"(") {
+			t.Errorf("%s is not there to be linked to (%v)", to, err)
+		}
+	}
+}
