@@ -183,7 +183,8 @@ func (f *shuffleFlag) Decode(ctx *kong.DecodeContext) error {
 // go test's flags have one dash or two, and follow or precede the packages. goTestWords
 // turns the words of a command line of heddle test into those that the parser of all
 // commands knows: two dashes, name and value in one word, what follows -args as values of
-// a flag. Other command lines, and unknown flags, are left unchanged: the
+// a flag. An unknown flag with one dash is one of the test binary's, and so is what follows it from the first word that is
+// no flag, as in go test. Other command lines, and unknown flags with two dashes, are left unchanged: the
 // parser has the sentence for them.
 func goTestWords(app *kong.Application, words []string) []string {
 	var test *kong.Node
@@ -206,10 +207,15 @@ func goTestWords(app *kong.Application, words []string) []string {
 	}
 	flags := append(append([]*kong.Flag{}, app.Flags...), test.Flags...)
 	out := append([]string{}, words[:at+1]...)
+	theirs := false // whether a flag of the test binary was seen
 	for i := at + 1; i < len(words); i++ {
 		w := words[i]
-		if w == "-args" || w == "--args" {
-			for _, arg := range words[i+1:] {
+		dashes := w == "-args" || w == "--args"
+		if dashes || theirs && !strings.HasPrefix(w, "-") {
+			if dashes {
+				i++
+			}
+			for _, arg := range words[i:] {
 				out = append(out, "--args="+arg)
 			}
 			break
@@ -217,7 +223,12 @@ func goTestWords(app *kong.Application, words []string) []string {
 		f, value, joined := flagOf(flags, w)
 		switch {
 		case f == nil && len(w) > 2 && w[0] == '-' && w[1] != '-':
-			out = append(out, "-"+w)
+			if name, _, _ := strings.Cut(w[1:], "="); refusal(name) != "" || name == "help" || name == "runs" || name == "time" {
+				out = append(out, "-"+w)
+				continue
+			}
+			theirs = true
+			out = append(out, "--args="+w)
 		case f == nil:
 			out = append(out, w)
 		case f.IsBool() && !joined:

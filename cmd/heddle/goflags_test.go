@@ -28,15 +28,22 @@ func TestGoTestWords(t *testing.T) {
 		"test -p 4 -cpu 1,2":        "test --p=4 --cpu=1,2",
 		"test -run":                 "test --run",
 		"test -j2 -run X":           "test --jobs=2 --run=X",
-		"test -j2x":                 "test --j2x",
 		"test . -args -run x -- -a": "test . --args=-run --args=x --args=-- --args=-a",
 		"test . --args":             "test .",
 		// heddle's, before and after the command.
 		"--cache test test -run X": "--cache test test --run=X",
 		"--json test -run X":       "--json test --run=X",
 		"test --seed 7 -run X":     "test --seed=7 --run=X",
-		// What is unknown is the parser's to refuse.
-		"test -nosuch x": "test --nosuch x",
+		// Flags of the test binary.
+		"test -mine ./p -run X":         "test --args=-mine --args=./p --args=-run --args=X",
+		"test ./p -mine=1 -run X":       "test ./p --args=-mine=1 --run=X",
+		"test -mine -other -run X":      "test --args=-mine --args=-other --run=X",
+		"test ./p -mine 3 -other":       "test ./p --args=-mine --args=3 --args=-other",
+		"test ./p -mine -args x":        "test ./p --args=-mine --args=x",
+		"test ./p -bench . -run X -out": "test ./p --bench . --run=X --args=-out",
+		// What is unknown otherwise is the parser's to refuse.
+		"test --nosuch x": "test --nosuch x",
+		"test -time 5s":   "test --time 5s",
 		"test -h":        "test --help",
 		"test -":         "test -",
 		"test -- -run":   "test -- --run",

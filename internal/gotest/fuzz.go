@@ -45,7 +45,7 @@ func (s *suite) fuzz(ctx context.Context, u unit, plain gotool.Binary, r *result
 		}
 		return nil
 	}
-	names, err := plain.Subtests(ctx, u.name, gotool.Only(u.name), s.options.Explore.Time)
+	names, err := plain.Subtests(ctx, u.name, gotool.Only(u.name), s.listing())
 	if err != nil {
 		return err
 	}

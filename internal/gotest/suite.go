@@ -184,6 +184,16 @@ func (s *suite) pkg(ctx context.Context, i int, p gotool.Package) error {
 	return err
 }
 
+// listing is how long a test binary may take to say what tests it has, which is before anything is explored: as long as the
+// exploration of a test, but no less than a process takes to start on a busy machine. 0 is for no limit of the user's.
+func (s *suite) listing() time.Duration {
+	const atLeast = 2 * time.Second
+	if s.options.Explore.Time == 0 {
+		return 0
+	}
+	return max(s.options.Explore.Time, atLeast)
+}
+
 // tests builds a package and explores its tests. An error that concerns only this package goes into
 // r.
 func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Package) error {
@@ -234,7 +244,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 		return broken(result.Failed, err)
 	}
 	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: launch.BinaryArgs(&s.options.Recipe), Exec: s.options.Recipe.Exec}
-	names, err := plain.Tests(ctx, s.options.Explore.Time)
+	names, err := plain.Tests(ctx, s.listing())
 	if err != nil {
 		return broken(result.Failed, err)
 	}
@@ -261,7 +271,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 		}
 		units := []unit{{pkg: p, recipe: s.recipe(p, run), binary: binary, name: name}}
 		if s.options.Subtests {
-			subtests, err := plain.Subtests(ctx, name, run, s.options.Explore.Time)
+			subtests, err := plain.Subtests(ctx, name, run, s.listing())
 			if err != nil {
 				return broken(result.Failed, err)
 			}
@@ -292,7 +302,7 @@ func (s *suite) tests(ctx context.Context, i int, p gotool.Package, r *result.Pa
 // list lists the names that -list selects.
 func (s *suite) list(ctx context.Context, binary string, p gotool.Package, r *result.Package, broken func(string, error) error) error {
 	plain := gotool.Binary{Path: binary, Dir: p.Dir, Args: s.options.Recipe.Args, Exec: s.options.Recipe.Exec}
-	out, err := plain.List(ctx, *s.options.List, s.options.Explore.Time)
+	out, err := plain.List(ctx, *s.options.List, s.listing())
 	if err != nil {
 		return broken(result.Failed, err)
 	}

@@ -360,7 +360,7 @@ func TestTests(t *testing.T) {
 		t.Errorf("%q, %v", subs, err)
 	}
 	b.Args = []string{"-nosuch"}
-	if _, err = b.Tests(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "cannot list its tests") {
+	if _, err = b.Tests(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "has a flag -nosuch") {
 		t.Errorf("%v", err)
 	}
 }

@@ -67,6 +67,11 @@ func (b Binary) List(ctx context.Context, expr string, limit time.Duration) (str
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
+		// What package flag prints, before it lists all flags.
+		if _, name, ok := strings.Cut(out, "flag provided but not defined: "); ok {
+			name, _, _ = strings.Cut(name, "\n")
+			return "", fmt.Errorf("neither go test nor the test binary has a flag %s", name)
+		}
 		return "", fmt.Errorf("the test binary cannot list its tests (%w)%s", err, said(out))
 	}
 	return out, nil
