@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/abi"
 	"github.com/heddle-dev/heddle/internal/launch"
+	"github.com/heddle-dev/heddle/internal/lossless"
 	"github.com/heddle-dev/heddle/internal/machine"
 	"github.com/heddle-dev/heddle/internal/report/term"
 	"github.com/heddle-dev/heddle/internal/result"
@@ -147,13 +149,17 @@ func (a *app) printJSON(v any) error {
 
 // encode prints one value as JSON. Characters that a terminal would act on are escaped.
 func (a *app) encode(v any, indent string) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", indent)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := lossless.Marshal(v, false)
+	if err != nil {
 		return err
 	}
+	var b bytes.Buffer
+	if indent == "" {
+		b.Write(text)
+	} else if err := json.Indent(&b, text, "", indent); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
 	var out strings.Builder
 	for _, r := range b.String() {
 		if r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) {
@@ -164,7 +170,7 @@ func (a *app) encode(v any, indent string) error {
 		}
 		out.WriteRune(r)
 	}
-	_, err := io.WriteString(a.screen, out.String())
+	_, err = io.WriteString(a.screen, out.String())
 	return err
 }
 
@@ -243,6 +249,7 @@ func newParser(c *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 		kong.Help(printHelp),
+		kong.KindMapper(reflect.String, kong.MapperFunc(plainString)),
 	)
 }
 
@@ -326,6 +333,21 @@ var (
 	unknownFlag = regexp.MustCompile(`^unknown flag --?(\w+)`)
 	leadingDash = regexp.MustCompile(`^(\S+): expected .* value but got "(-.*)" \(.*\); perhaps try .*$`)
 )
+
+// plainString decodes a word as it is. The parser's own decoder goes by way of JSON, which replaces bytes that are not UTF-8, and
+// a file may have any name.
+func plainString(ctx *kong.DecodeContext, target reflect.Value) error {
+	token, err := ctx.Scan.PopValue("string")
+	if err != nil {
+		return err
+	}
+	word, ok := token.Value.(string)
+	if !ok {
+		word = fmt.Sprint(token.Value)
+	}
+	target.SetString(word)
+	return nil
+}
 
 // parseError words an error of the parser, and names the help that has the answer.
 func parseError(err error) string {

@@ -19,7 +19,7 @@ type convertCommand struct {
 	From string `arg:"" predictor:"file" help:"The trace to read."`
 	To   string `arg:"" predictor:"file" help:"The trace to write."`
 
-	Sources []string `placeholder:"DIR" help:"For .pftrace: look for source files in DIR too."`
+	Sources []string `sep:"none" placeholder:"DIR" help:"For .pftrace: look for source files in DIR too."`
 }
 
 func (c *convertCommand) Help() string {

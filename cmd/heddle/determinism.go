@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/analysis/reversible"
 	"github.com/heddle-dev/heddle/internal/engine"
+	"github.com/heddle-dev/heddle/internal/lossless"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/smt"
@@ -292,11 +294,15 @@ func (out *determinismJSON) fill(d *engine.Determinism, t target.Target) {
 
 // keep writes the answer beside the trace.
 func (out *determinismJSON) keep(name string) error {
-	data, err := json.MarshalIndent(out, "", "  ")
+	text, err := lossless.Marshal(out, true)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(strings.TrimSuffix(name, trace.Ext)+".determinism.json", append(data, '\n'), 0o644)
+	var data bytes.Buffer
+	if err := json.Indent(&data, text, "", "  "); err != nil {
+		return err
+	}
+	return os.WriteFile(strings.TrimSuffix(name, trace.Ext)+".determinism.json", append(data.Bytes(), '\n'), 0o644)
 }
 
 func (p *pairJSON) String() string {

@@ -44,9 +44,9 @@ func TestGoTestWords(t *testing.T) {
 		// What is unknown otherwise is the parser's to refuse.
 		"test --nosuch x": "test --nosuch x",
 		"test -time 5s":   "test --time 5s",
-		"test -h":        "test --help",
-		"test -":         "test -",
-		"test -- -run":   "test -- --run",
+		"test -h":         "test --help",
+		"test -":          "test -",
+		"test -- -run":    "test -- --run",
 		// Other commands have other rules.
 		"find -o x -- test -run X": "find -o x -- test -run X",
 		"cc -c test -run":          "cc -c test -run",

@@ -18,6 +18,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/analysis/canonical"
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/filelock"
+	"github.com/heddle-dev/heddle/internal/lossless"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/result"
 	"github.com/heddle-dev/heddle/internal/usage"
@@ -254,7 +255,7 @@ func (i *injections) campaign(head result.InjectionsHead, jobs int) error {
 		return fmt.Errorf("the results cannot be written: %w", err)
 	}
 	write := func(v any) error {
-		line, err := json.Marshal(v)
+		line, err := lossless.Marshal(v, true)
 		if err == nil {
 			_, err = file.Write(append(line, '\n'))
 		}

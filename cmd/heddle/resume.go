@@ -20,7 +20,7 @@ import (
 type savedFind struct {
 	// Program and Flags must be the same in a search that continues: the engine's state identifies the
 	// build, but not its arguments or how it runs.
-	Program []string        `json:"program"`
+	Program [][]byte        `json:"program"` // words need not be UTF-8
 	Flags   json.RawMessage `json:"flags"`
 	State   []byte          `json:"state"` // engine.Options.Save
 	// Found are the keys of what the parts of the search so far have reported.
@@ -38,7 +38,10 @@ type resumption struct {
 // resumeFrom returns the resumption of a search of a program, and the state to continue from: nil if there
 // is no file, so that the search begins.
 func resumeFrom(name string, program []string, flags map[string]string) (*resumption, []byte, error) {
-	r := &resumption{name: name, now: savedFind{Program: program}}
+	r := &resumption{name: name}
+	for _, word := range program {
+		r.now.Program = append(r.now.Program, []byte(word))
+	}
 	var err error
 	if r.now.Flags, err = json.Marshal(flags); err != nil {
 		return nil, nil, err
@@ -49,7 +52,7 @@ func resumeFrom(name string, program []string, flags map[string]string) (*resump
 		return r, nil, nil
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s is not a saved search (%w): remove it to begin a new one", name, err)
-	case !slices.Equal(was.Program, program):
+	case !slices.EqualFunc(was.Program, r.now.Program, bytes.Equal):
 		return nil, nil, fmt.Errorf("%s is a search of %q, and this is one of %q: give the same program and arguments, or remove the file", name, was.Program, program)
 	case !bytes.Equal(was.Flags, r.now.Flags):
 		changed, err := strategy.Changed(was.Flags, r.now.Flags)

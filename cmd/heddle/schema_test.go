@@ -20,6 +20,7 @@ import (
 	reflected "github.com/invopop/jsonschema"
 
 	"github.com/heddle-dev/heddle"
+	"github.com/heddle-dev/heddle/internal/lossless"
 	"github.com/heddle-dev/heddle/internal/report"
 	"github.com/heddle-dev/heddle/internal/report/beside"
 	"github.com/heddle-dev/heddle/internal/result"
@@ -154,6 +155,7 @@ func strictSchema(command string) (*jsonschema.Resolved, error) {
 		case map[string]any:
 			if v["type"] == "object" && v["additionalProperties"] == nil {
 				v["additionalProperties"] = false
+				v["patternProperties"] = map[string]any{lossless.Suffix + "$": map[string]any{"type": []string{"string", "array"}}}
 			}
 			for _, in := range v {
 				tighten(in)

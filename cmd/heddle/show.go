@@ -19,7 +19,7 @@ type showCommand struct {
 	HTML     string   `name:"html" xor:"as" placeholder:"FILE" help:"Write a page to FILE, which a browser shows without a network: the threads side by side, with the source, to step through and to pass on."`
 	Text     bool     `xor:"as" help:"Print the trace itself in its text form, with nothing resolved or omitted."`
 	Width    int      `placeholder:"COLUMNS" help:"Draw this wide (otherwise as the terminal is, or 80)."`
-	Sources  []string `placeholder:"DIR" help:"Look for source files in DIR too."`
+	Sources  []string `sep:"none" placeholder:"DIR" help:"Look for source files in DIR too."`
 
 	traceArg
 }

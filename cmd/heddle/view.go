@@ -17,7 +17,7 @@ import (
 type viewCommand struct {
 	drawFlags
 	Event   *int     `placeholder:"N" help:"Begin at event N, as heddle show numbers them."`
-	Sources []string `placeholder:"DIR" help:"Look for source files in DIR too."`
+	Sources []string `sep:"none" placeholder:"DIR" help:"Look for source files in DIR too."`
 
 	traceArg
 }

@@ -58,17 +58,44 @@ func Percent(p float64) string {
 
 var plain = regexp.MustCompile(`^[-\w./+=:,@%]+$`)
 
-// Quoted is a word as any shell of POSIX must be given it.
+// Quoted is a word as any shell of POSIX must be given it, in visible characters, but for a word that ends in a newline, which
+// the value of a command loses.
 func Quoted(word string) string {
 	if plain.MatchString(word) {
 		return word // syntax.Quote quotes what has a = in it, which matters in a first word only
 	}
+	if strings.ContainsFunc(word, func(r rune) bool { return Visible(r) != r || r == utf8.RuneError }) && !strings.HasSuffix(word, "\n") {
+		return `"$(printf '` + octal(word) + `')"`
+	}
 	quoted, err := syntax.Quote(word, syntax.LangPOSIX)
 	if err != nil {
-		// Control characters, which syntax.Quote writes as escapes only, and POSIX has none.
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
 	return quoted
+}
+
+// octal is a word as printf's format, with escapes for the bytes of what is not a visible character and of quotes.
+func octal(word string) string {
+	var b strings.Builder
+	if rest, ok := strings.CutPrefix(word, "-"); ok { // which would begin an option of printf
+		b.WriteString(`\055`)
+		word = rest
+	}
+	for len(word) > 0 {
+		r, n := utf8.DecodeRuneInString(word)
+		switch {
+		case r == '\\' || r == '%':
+			b.WriteString(strings.Repeat(string(r), 2))
+		case r == '\'' || Visible(r) != r:
+			for _, c := range []byte(word[:n]) {
+				fmt.Fprintf(&b, `\%03o`, c)
+			}
+		default:
+			b.WriteString(word[:n])
+		}
+		word = word[n:]
+	}
+	return b.String()
 }
 
 // QuotedWords is a command line as a shell must be given it.
