@@ -584,6 +584,26 @@ type Header struct {
 	MaxAccesses int
 }
 
+// Run is what a replay of a trace runs: all of the header that decides which programs are started, from what source they are built, and with what words,
+// input and changes. Whoever starts a program from a trace takes it from here and nothing else from the header, and a signature
+// covers each field.
+type Run struct {
+	Target        string
+	Command       []string
+	Recipe        *Recipe
+	Argv0         string
+	Dir           string
+	Stdin         []byte
+	Isolation     string
+	Omit, TryLock []string
+	Oracle        string
+}
+
+// Run returns what a replay runs.
+func (h *Header) Run() Run {
+	return Run{h.Target, h.Command, h.Recipe, h.Argv0, h.Dir, h.Stdin, h.Isolation, h.Omit, h.TryLock, h.Oracle}
+}
+
 // Executed returns the header with the fields of execution, another recording of the same program, that say how the execution itself
 // went and was recorded. A replay of its events needs them.
 func (h Header) Executed(execution Header) Header {

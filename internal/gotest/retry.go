@@ -212,7 +212,7 @@ func (s *suite) notePassed() {
 // concerns reports whether a kept trace belongs to the current test and its kind of failure counts
 // in this run. The build may differ.
 func (s *suite) concerns(tr *trace.Trace, now *trace.Recipe) bool {
-	r, err := launch.RecipeOf(&tr.Header, s.options.Dir)
+	r, err := launch.RecipeOf(tr.Header.Run(), s.options.Dir)
 	if err != nil || r.Kind != trace.RecipeTest || tr.Ending.Kind == trace.Race && now.RacesAllowed || tr.Ending.Kind == trace.Leak && !s.leaksFail() ||
 		tr.Ending.Kind == trace.WrongOutput && !s.options.Outputs.Set() {
 		return false

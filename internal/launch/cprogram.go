@@ -226,38 +226,39 @@ func (l *Launcher) StartRecorded(ctx context.Context, tr *trace.Trace, how How) 
 	if tr.Header.Live {
 		return nil, engine.ErrLive
 	}
-	cfg, err := how.config(tr.Header.Isolation)
+	run := tr.Header.Run()
+	cfg, err := how.config(run.Isolation)
 	if err != nil {
 		return nil, err
 	}
 	if err := l.trust(ctx, tr); err != nil {
 		return nil, err
 	}
-	if err := cprog.CheckTryLock(slices.Concat(tr.Header.TryLock, how.TryLock)); err != nil {
+	if err := cprog.CheckTryLock(slices.Concat(run.TryLock, how.TryLock)); err != nil {
 		return nil, usage.Wrap(err)
 	}
-	if tr.Header.Target == "go" && len(how.TryLock) > 0 {
+	if run.Target == "go" && len(how.TryLock) > 0 {
 		return nil, noTryLock()
 	}
-	if tr.Header.Target == "go" {
+	if run.Target == "go" {
 		if err := how.CheckGo(); err != nil {
 			return nil, err
 		}
 		return l.startRecordedGo(ctx, tr, how)
 	}
-	if tr.Header.Target != "c" || len(tr.Header.Command) == 0 {
-		return nil, fmt.Errorf("the trace is of a %q program, which this heddle cannot run", tr.Header.Target)
+	if run.Target != "c" || len(run.Command) == 0 {
+		return nil, fmt.Errorf("the trace is of a %q program, which this heddle cannot run", run.Target)
 	}
-	if _, err := os.Stat(tr.Header.Command[0]); errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the program of the trace, %s, no longer exists: build it again from the same source, at the same path", tr.Header.Command[0])
+	if _, err := os.Stat(run.Command[0]); errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the program of the trace, %s, no longer exists: build it again from the same source, at the same path", run.Command[0])
 	}
-	if _, err := os.Stat(tr.Header.Dir); tr.Header.Dir != "" && errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the working directory of the trace, %s, no longer exists: create it again, with the files that the program reads there", tr.Header.Dir)
+	if _, err := os.Stat(run.Dir); run.Dir != "" && errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the working directory of the trace, %s, no longer exists: create it again, with the files that the program reads there", run.Dir)
 	}
-	args := slices.Clone(tr.Header.Command)
-	args[0] = cmp.Or(tr.Header.Argv0, args[0])
-	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin = tr.Header.Command[0], args, tr.Header.Dir, tr.Header.Stdin
-	cfg.Omit, cfg.TryLock, cfg.Modules = tr.Header.Omit, slices.Concat(tr.Header.TryLock, how.TryLock), tr.Modules
+	args := slices.Clone(run.Command)
+	args[0] = cmp.Or(run.Argv0, args[0])
+	cfg.Path, cfg.Args, cfg.Dir, cfg.Stdin = run.Command[0], args, run.Dir, run.Stdin
+	cfg.Omit, cfg.TryLock, cfg.Modules = run.Omit, slices.Concat(run.TryLock, how.TryLock), tr.Modules
 	outputs := outputsOf(&tr.Header)
 	cfg.ExpectOutput, cfg.Oracle = outputs.ExpectOutput, outputs.Oracle
 	return l.startC(ctx, cfg)

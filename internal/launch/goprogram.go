@@ -306,12 +306,12 @@ func (l *Launcher) startRecordedGo(ctx context.Context, tr *trace.Trace, how How
 
 // recordedGo builds the program of a trace.
 func (l *Launcher) recordedGo(ctx context.Context, tr *trace.Trace, opts patch.Options, how How) (cfg goprog.Config, r *trace.Recipe, err error) {
-	h := &tr.Header
-	dir, err := sourceDir(h.Dir)
+	h, run := &tr.Header, tr.Header.Run()
+	dir, err := sourceDir(run.Dir)
 	if err != nil {
 		return cfg, nil, err
 	}
-	if r, err = RecipeOf(h, dir); err != nil {
+	if r, err = RecipeOf(run, dir); err != nil {
 		return cfg, nil, fmt.Errorf("the trace does not say how to build its program: %w", err)
 	}
 	if !l.signed(h) {
@@ -334,8 +334,8 @@ func (l *Launcher) recordedGo(ctx context.Context, tr *trace.Trace, opts patch.O
 	if r.Kind == trace.RecipeTest {
 		dir = packages[0].Dir
 	}
-	cfg = configOf(r, binary, dir, h.Stdin, outputsOf(h), how)
-	cfg.Fresh = cfg.Fresh || h.Isolation == trace.IsolationProcess
+	cfg = configOf(r, binary, dir, run.Stdin, outputsOf(h), how)
+	cfg.Fresh = cfg.Fresh || run.Isolation == trace.IsolationProcess
 	return cfg, r, nil
 }
 

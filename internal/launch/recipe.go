@@ -20,13 +20,13 @@ const (
 	LeaksIgnore = "ignore"
 )
 
-// RecipeOf returns how to build the program of a Go trace in dir. The header of an older trace has
+// RecipeOf returns how to build the program of a Go trace in dir. An older trace has
 // a heddle command line instead, which RecipeOf converts; nothing else reads those.
-func RecipeOf(h *trace.Header, dir string) (*trace.Recipe, error) {
-	r := h.Recipe
+func RecipeOf(run trace.Run, dir string) (*trace.Recipe, error) {
+	r := run.Recipe
 	if r == nil {
 		var err error
-		if r, err = fromCommandLine(h.Command, dir); err != nil {
+		if r, err = fromCommandLine(run.Command, dir); err != nil {
 			return nil, err
 		}
 	}
@@ -38,7 +38,7 @@ func RecipeOf(h *trace.Header, dir string) (*trace.Recipe, error) {
 	case r.Leaks != "" && r.Leaks != LeaksFail && r.Leaks != LeaksIgnore:
 		return nil, fmt.Errorf("unknown handling of leaked goroutines %q; use the heddle that recorded it", r.Leaks)
 	case len(r.Packages) == 0:
-		return nil, fmt.Errorf("no packages in %q", strings.Join(report.CommandLine(h), " "))
+		return nil, fmt.Errorf("no packages in %q", strings.Join(report.CommandLine(&trace.Header{Command: run.Command, Recipe: run.Recipe}), " "))
 	}
 	return r, checkPackages(r.Packages)
 }

@@ -33,7 +33,7 @@ func TestOldTraces(t *testing.T) {
 		if tr.Header.Recipe != nil || len(tr.Header.Command) == 0 {
 			t.Fatalf("%s is not an old trace", file)
 		}
-		got, err := RecipeOf(&tr.Header, dir)
+		got, err := RecipeOf(tr.Header.Run(), dir)
 		if err != nil || !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: %+v, %v", file, got, err)
 		}
@@ -52,7 +52,7 @@ func TestOldCommandLines(t *testing.T) {
 		"-race=false", "-short", "-parallel=3", "-skip=TestY/a b", "-run=^TestX$/^a b$", "example.com/p", "-args", "-x", "--", "", "-args",
 	}
 	h := trace.Header{Command: line}
-	r, err := RecipeOf(&h, ".")
+	r, err := RecipeOf(h.Run(), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestOldCommandLines(t *testing.T) {
 		t.Errorf("%q\n%q", again, line)
 	}
 	h.Command = []string{"heddle", "test", "--no-leaks", "-run=X", "p"} // as the first versions wrote it
-	if r, err := RecipeOf(&h, "."); err != nil || r.Leaks != LeaksIgnore {
+	if r, err := RecipeOf(h.Run(), "."); err != nil || r.Leaks != LeaksIgnore {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for _, bad := range [][]string{
@@ -68,7 +68,7 @@ func TestOldCommandLines(t *testing.T) {
 		{"heddle", "find", "-o", "x", "--", "./p"}, {"heddle", "find", "--"}, {"heddle", "find", "--", "/bin/sh"}, {"heddle", "test", "-parallel=-1", "-run=X", "p"}, {"heddle", "test", "-", "p"},
 	} {
 		h.Command = bad
-		if r, err := RecipeOf(&h, "."); err == nil {
+		if r, err := RecipeOf(h.Run(), "."); err == nil {
 			t.Errorf("%q is taken for %s", bad, strings.Join(report.CommandLine(&trace.Header{Recipe: r}), " "))
 		}
 	}

@@ -6,11 +6,13 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"syscall"
 
 	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/report"
@@ -52,37 +54,38 @@ func (l *Launcher) signature(h *trace.Header) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Everything that determines the command to run. The environment is heddle's own: a trace
-	// cannot set it.
-	run := []any{h.Target, bytesOf(h.Command), []byte(h.Dir), h.Stdin, h.Stdin == nil, []byte(h.Isolation), bytesOf(h.Omit)}
-	if r := h.Recipe; r != nil { // traces without recipes are signed as before recipes existed
-		run = append(run, []byte(r.Kind), []byte(r.Tool), bytesOf(r.Flags), bytesOf(r.Env), bytesOf(r.Packages), bytesOf(r.Args),
-			[]byte(r.Vet), []byte(r.Run), []byte(r.Skip), r.Short, r.Parallel, r.RacesAllowed, []byte(r.Leaks), bytesOf(r.LeakIgnore))
-	}
-	if r := h.Recipe; r != nil && len(r.Exec) > 0 {
-		run = append(run, "exec", bytesOf(r.Exec))
-	}
-	if len(h.TryLock) > 0 {
-		run = append(run, "try-lock", bytesOf(h.TryLock))
-	}
-	if h.Oracle != "" {
-		run = append(run, "oracle", []byte(h.Oracle))
-	}
-	what, err := json.Marshal(run)
-	if err != nil {
-		return "", err
-	}
 	mac := hmac.New(sha256.New, key)
-	mac.Write(what)
+	// The environment is heddle's own: a trace cannot set it.
+	encode(mac, reflect.ValueOf(h.Run()))
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 
-// bytesOf keeps non-UTF-8 words distinct, which JSON strings would not.
-func bytesOf(words []string) (out [][]byte) {
-	for _, w := range words {
-		out = append(out, []byte(w))
+// encode writes a value such that any two that differ are written differently, and one type's fields are all written.
+func encode(w io.Writer, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		fmt.Fprintf(w, "%d:%s", v.Len(), v.String())
+	case reflect.Bool, reflect.Int:
+		fmt.Fprintf(w, "%v;", v.Interface())
+	case reflect.Uint8:
+		w.Write([]byte{byte(v.Uint())})
+	case reflect.Pointer:
+		fmt.Fprintf(w, "%t;", v.IsNil())
+		if !v.IsNil() {
+			encode(w, v.Elem())
+		}
+	case reflect.Slice:
+		fmt.Fprintf(w, "%t,%d;", v.IsNil() && v.Type().Elem().Kind() == reflect.Uint8, v.Len()) // no input is not an empty one
+		for i := range v.Len() {
+			encode(w, v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			encode(w, v.Field(i))
+		}
+	default:
+		panic("a field of a trace's Run has a type that signatures do not know: " + v.Type().String())
 	}
-	return out
 }
 
 // key returns the user's key, creating it if needed.
@@ -132,6 +135,9 @@ func readKey(name string) ([]byte, error) {
 		return nil, err
 	}
 	key := make([]byte, keySize)
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
+		return nil, fmt.Errorf("%s belongs to another user, who knows what is in it: remove it, or set HEDDLE_CACHE to a directory of yours", name)
+	}
 	if n, err := f.Read(key); err != nil || n != keySize || info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("%s is damaged, or others may read it: remove it", name)
 	}

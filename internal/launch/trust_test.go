@@ -23,7 +23,7 @@ func TestHarmless(t *testing.T) {
 		"-asmflags=-o=/tmp/x": false, "-pgo=/etc/passwd": false, "-p=x": false, "-vet=-x": false,
 		"-toolexec=/tmp/x": false, "-exec=/tmp/x": false, "-o=/tmp/x": false, "-pkgdir=/tmp/x": false, "-compiler=gccgo": false,
 	} {
-		r, err := RecipeOf(&trace.Header{Command: []string{"heddle", "test", flag, "-run=X", "./p"}}, ".")
+		r, err := RecipeOf(trace.Run{Command: []string{"heddle", "test", flag, "-run=X", "./p"}}, ".")
 		if err == nil {
 			err = harmless(r)
 		}
@@ -69,7 +69,7 @@ func TestHarmless(t *testing.T) {
 		}
 	}
 	for what, want := range map[string]bool{"./p": true, "a.test/p": true, "-toolexec=/tmp/x": false, "--": false} {
-		if _, err := RecipeOf(&trace.Header{Recipe: &trace.Recipe{Kind: trace.RecipeTest, Tool: "go", Packages: []string{what}}}, "."); (err == nil) != want {
+		if _, err := RecipeOf(trace.Run{Recipe: &trace.Recipe{Kind: trace.RecipeTest, Tool: "go", Packages: []string{what}}}, "."); (err == nil) != want {
 			t.Errorf("package %q: %v", what, err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestRecipeRefused(t *testing.T) {
 		`no packages in "heddle find --"`:                                            {Kind: trace.RecipeProgram, Tool: "go"},
 		`unknown handling of leaked goroutines "x"; use the heddle that recorded it`: {Kind: trace.RecipeTest, Tool: "go", Packages: []string{"p"}, Leaks: "x"},
 	} {
-		if _, err := RecipeOf(&trace.Header{Recipe: &r}, "."); err == nil || err.Error() != want {
+		if _, err := RecipeOf(trace.Run{Recipe: &r}, "."); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -107,6 +107,7 @@ func TestSignature(t *testing.T) {
 		"words": func(h *trace.Header) { h.Command = []string{"/p a"} }, "directory": func(h *trace.Header) { h.Dir = "/" },
 		"input": func(h *trace.Header) { h.Stdin = []byte("x") }, "empty input": func(h *trace.Header) { h.Stdin = []byte{} },
 		"calls": func(h *trace.Header) { h.Omit = []string{"x"} }, "locks": func(h *trace.Header) { h.TryLock = []string{"x"} }, "bytes": func(h *trace.Header) { h.Command = []string{"/p", "a\xff"} },
+		"name": func(h *trace.Header) { h.Argv0 = "q" }, "oracle": func(h *trace.Header) { h.Oracle = "true" },
 		"isolation": func(h *trace.Header) { h.Isolation = "" }, "signature": func(h *trace.Header) { h.Signature = "" },
 		"recipe": func(h *trace.Header) { h.Recipe = &trace.Recipe{} },
 	} {
@@ -120,6 +121,19 @@ func TestSignature(t *testing.T) {
 		t.Error("what does not decide what is run is part of it")
 	}
 	testRecipeSigned(t, l)
+
+	// A key that another user made is no key.
+	if os.Geteuid() == 0 {
+		if err := os.Chown(filepath.Join(other.Cache, keyFile), 12345, -1); err != nil {
+			t.Fatal(err)
+		}
+		if why := other.foreign(&h); !strings.Contains(why, "belongs to another user") {
+			t.Error(why)
+		}
+		if err := os.Chown(filepath.Join(other.Cache, keyFile), 0, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
 
 	// Without a key, nobody can say.
 	if err := os.Chmod(filepath.Join(other.Cache, keyFile), 0o644); err != nil {
@@ -136,10 +150,29 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// testRecipeSigned changes every field of a recipe in turn.
+// testRecipeSigned changes every field of what is run, and of a recipe, in turn.
 func testRecipeSigned(t *testing.T, l *Launcher) {
 	h := trace.Header{Target: "go", Recipe: &trace.Recipe{}}
 	l.sign(&h)
+	runs := reflect.TypeFor[trace.Run]()
+	for i := range runs.NumField() {
+		changed := h
+		switch f := reflect.ValueOf(&changed).Elem().FieldByName(runs.Field(i).Name); f.Type() {
+		case reflect.TypeFor[string]():
+			f.SetString("\xff")
+		case reflect.TypeFor[[]string]():
+			f.Set(reflect.ValueOf([]string{"x"}))
+		case reflect.TypeFor[[]byte]():
+			f.Set(reflect.ValueOf([]byte("x")))
+		case reflect.TypeFor[*trace.Recipe]():
+			f.SetZero()
+		default:
+			t.Fatalf("%s is of a type that this test cannot change", runs.Field(i).Name)
+		}
+		if l.signed(&changed) {
+			t.Errorf("another %s keeps the signature", runs.Field(i).Name)
+		}
+	}
 	fields := reflect.TypeFor[trace.Recipe]()
 	for i := range fields.NumField() {
 		var r trace.Recipe
