@@ -72,6 +72,9 @@ func same(recorded, met *trace.Trace) *DivergedError {
 		a.Message != b.Message && !textual(recorded, met):
 		return &DivergedError{Event: n, Field: "ending", RecordedText: endingText(recorded), MetText: endingText(met)}
 	}
+	if field, x, y := claims(recorded, met); field != "" {
+		return &DivergedError{Event: n, Field: field, RecordedText: endingText(recorded) + x, MetText: endingText(met) + y}
+	}
 	if a.Kind.Failed() {
 		return nil
 	}
@@ -79,6 +82,49 @@ func same(recorded, met *trace.Trace) *DivergedError {
 		return &DivergedError{Event: n, Field: "ending", RecordedText: outputText(a.Output, at), MetText: outputText(b.Output, at)}
 	}
 	return nil
+}
+
+// claims compares what recordings say besides their events and how they ended: where the threads were, and which threads there were. It returns the
+// first field that differs, and what to say of it in each.
+func claims(recorded, met *trace.Trace) (field, x, y string) {
+	a, b := &recorded.Ending, &met.Ending
+	sites := func(t *trace.Trace, stack []trace.Site) string {
+		text := " called from"
+		for _, s := range stack {
+			text += " " + place(t.Modules, s)
+		}
+		return text
+	}
+	if !slices.Equal(a.Stack, b.Stack) {
+		return "stack", sites(recorded, a.Stack), sites(met, b.Stack)
+	}
+	if !slices.Equal(a.Cycle, b.Cycle) {
+		return "cycle", fmt.Sprintf(" with the cycle %v", a.Cycle), fmt.Sprintf(" with the cycle %v", b.Cycle)
+	}
+	if (a.Child == nil) != (b.Child == nil) || a.Child != nil && *a.Child != *b.Child {
+		return "child", fmt.Sprintf(" with the child %+v", a.Child), fmt.Sprintf(" with the child %+v", b.Child)
+	}
+	waiters := func(t *trace.Trace) []string {
+		var all []string
+		for _, w := range t.Ending.Waiters {
+			stack := frames(t, w.Stack)
+			w.Stack = 0
+			all = append(all, fmt.Sprintf("T%d %v at %s of %v, held by %d, ready %t%s", w.Thread, w.Op, place(t.Modules, w.Site), w.Object, w.Holder, w.Ready, sites(t, stack)))
+		}
+		return all
+	}
+	if p, q := waiters(recorded), waiters(met); !slices.Equal(p, q) {
+		return "waiters", " with " + strings.Join(p, "; "), " with " + strings.Join(q, "; ")
+	}
+	if len(recorded.Threads) != len(met.Threads) {
+		return "threads", fmt.Sprintf(" with %d threads", len(recorded.Threads)), fmt.Sprintf(" with %d threads", len(met.Threads))
+	}
+	for i := range recorded.Threads {
+		if p, q := recorded.Threads[i], met.Threads[i]; p != q {
+			return "threads", fmt.Sprintf(" with the thread %+v", p), fmt.Sprintf(" with the thread %+v", q)
+		}
+	}
+	return "", "", ""
 }
 
 // textual reports whether the messages of two failures of one kind are the program's text, which may
@@ -173,9 +219,11 @@ const fullStacks = 1 << 15
 // unknown reports whether an event may have a stack that the runtime had no room for.
 func unknown(t *trace.Trace, e *trace.Event) bool { return e.Stack == 0 && len(t.Stacks) >= fullStacks }
 
-func stack(t *trace.Trace, e *trace.Event) []trace.Site {
-	if int(e.Stack) < len(t.Stacks) {
-		return t.Stacks[e.Stack]
+func stack(t *trace.Trace, e *trace.Event) []trace.Site { return frames(t, e.Stack) }
+
+func frames(t *trace.Trace, n uint32) []trace.Site {
+	if int(n) < len(t.Stacks) {
+		return t.Stacks[n]
 	}
 	return nil
 }
