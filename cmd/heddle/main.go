@@ -26,13 +26,16 @@ func main() {
 	os.Exit(status)
 }
 
-// interruptible is a context that the first Ctrl-C or SIGTERM ends: then heddle says what it
+// interruptible is a context that the first Ctrl-C, SIGTERM or SIGHUP ends: then heddle says what it
 // has so far. The second one ends the process, whatever it is doing. Files are written under
 // other names and renamed, so none is left half-written; programs under test end with heddle.
 func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	ended := make(chan struct{})
 	go func() {
 		var first time.Time

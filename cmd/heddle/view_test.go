@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/heddle-dev/heddle/schedule"
+	"github.com/heddle-dev/heddle/trace"
 )
 
 // terminal is a pseudo-terminal with a program on it.
@@ -153,4 +156,75 @@ func TestView(t *testing.T) {
 		}
 	}
 	t.Errorf("the terminal is left with another screen, or the command is not printed: %q", out)
+}
+
+// Whatever bytes are typed, whole or cut, heddle view goes on, and ends as it is told to; it leaves the terminal's screen.
+func TestViewAnyBytes(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "x.hdl")
+	site := trace.MakeSite(0, 16)
+	err := trace.WriteFile(file, &trace.Trace{
+		Header:  trace.Header{Target: "c", Command: []string{"/bin/true"}, PointsVersion: schedule.PointsVersion},
+		Modules: []trace.Module{{Path: "/bin/true", Program: true}},
+		Threads: []trace.Thread{{ID: 0, Parent: -1}},
+		Stacks:  [][]trace.Site{nil},
+		Events:  []trace.Event{{Op: trace.OpAbort, Site: site, Enabled: trace.ThreadSet{Low: 1}}},
+		Ending:  trace.Ending{Kind: trace.Assertion, Site: site, Message: "m"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for b := range 256 {
+		if b != 'q' && b != 3 {
+			all = append(all, byte(b))
+		}
+	}
+	typed := [][]byte{all, []byte("\xff"), []byte("caf\xe9"), []byte("/caf\xe9\r")}
+	for _, sequence := range []string{"\x1b[A", "\x1b[1;5C", "\x1bOP", "\x1b[<0;10;10M", "\x1b[200~a\xffb\x1b[201~", "\x1b]52;c;eA==\x07", "\x1bP+r\x1b\\", "€\U0001f600"} {
+		for n := range len(sequence) {
+			typed = append(typed, []byte(sequence[:n+1]))
+		}
+	}
+	for how, end := range map[string]func(x *terminal){
+		"Ctrl-C":  func(x *terminal) { x.press("\x03") },
+		"SIGINT":  func(x *terminal) { _ = x.cmd.Process.Signal(syscall.SIGINT) },
+		"SIGTERM": func(x *terminal) { _ = x.cmd.Process.Signal(syscall.SIGTERM) },
+		"SIGHUP":  func(x *terminal) { _ = x.cmd.Process.Signal(syscall.SIGHUP) },
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			x := onTerminal(t, heddleCommand(t, filepath.Dir(file), nil, "view", file))
+			x.shows("abort")
+			for _, b := range typed {
+				x.press(string(b))
+			}
+			x.press("\x1b")
+			time.Sleep(100 * time.Millisecond) // an escape with something behind it is another key
+			x.press("gg")
+			ended := make(chan error, 1)
+			go func() { ended <- x.cmd.Wait() }()
+			over := time.After(time.Minute)
+			again := time.NewTicker(time.Second)
+			defer again.Stop()
+			end(x)
+			for {
+				select {
+				case <-ended:
+					if status := x.cmd.ProcessState.ExitCode(); status < 0 {
+						t.Errorf("it did not end by itself: %v", x.cmd.ProcessState)
+					}
+					return
+				case <-again.C:
+					if how == "Ctrl-C" { // what was typed may have opened a search, which Escape ends
+						x.press("\x1b")
+						x.press("\x03")
+					}
+				case <-over:
+					_ = x.cmd.Process.Kill()
+					t.Fatal("it does not end")
+				}
+			}
+		})
+	}
 }

@@ -14,7 +14,11 @@ import (
 func Show(ctx context.Context, v *report.View, opt Options) (command string, err error) {
 	// Locales that tcell does not know show at least ASCII.
 	tcell.SetEncodingFallback(tcell.EncodingFallbackASCII)
-	screen, err := tcell.NewScreen()
+	tty, err := tcell.NewDevTty()
+	var screen tcell.Screen
+	if err == nil {
+		screen, err = tcell.NewTerminfoScreenFromTty(&characters{Tty: tty})
+	}
 	if err == nil {
 		err = screen.Init()
 	}
@@ -33,8 +37,8 @@ func run(ctx context.Context, screen tcell.Screen, v *report.View, opt Options) 
 	for ctx.Err() == nil {
 		m.draw(screen)
 		switch e := screen.PollEvent().(type) {
-		case nil:
-			return m.command // the screen has ended
+		case nil, *tcell.EventError:
+			return m.command // the screen has ended, or the terminal is gone
 		case *tcell.EventResize:
 			m.resize(e.Size())
 			screen.Sync()
