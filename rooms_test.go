@@ -40,7 +40,7 @@ func badIncludes(name, source string) (complaints []string) {
 	}
 	for _, m := range includeLine.FindAllStringSubmatch(source, -1) {
 		switch to := m[1]; {
-		case to == "heddle_abi.h", to == "assembly_hooks.h":
+		case to == "heddle_abi.h", to == "assembly_hooks.h", to == "sharing.h":
 		case roomOf(to) < 0:
 			complaints = append(complaints, fmt.Sprintf("%s includes %q: want a path from runtime/c", name, to))
 		case roomOf(to) > roomOf(name):

@@ -15,7 +15,7 @@ import (
 //go:embed runtime/c runtime/include
 var cSource embed.FS
 
-//go:embed runtime/live runtime/include/assembly_hooks.h
+//go:embed runtime/live runtime/include/assembly_hooks.h runtime/include/sharing.h
 var liveSource embed.FS
 
 //go:embed runtime/go
@@ -25,7 +25,7 @@ var goSource embed.FS
 // headers they include.
 func CRuntime() fs.FS { return below(cSource, "runtime") }
 
-// LiveRuntime returns runtime/live, the library of the backend live, and the header that it shares with the C runtime.
+// LiveRuntime returns runtime/live, the library of the backend live, and the headers that it shares with the C runtime.
 func LiveRuntime() fs.FS { return below(liveSource, "runtime") }
 
 // GoRuntime returns runtime/go: heddle's additions to Go's standard library, a directory

@@ -15,7 +15,7 @@ import (
 
 // CodecVersion is the version of marshalled plans and outcomes. It is raised whenever an older
 // reader would carry out a plan, or understand an outcome, in another way than it was meant.
-const CodecVersion = 11
+const CodecVersion = 12
 
 // ErrCodec is what every error of unmarshalling a plan or an outcome is. An error is a
 // *trace.PointsError as well if the other side has another meaning of scheduling points.
@@ -38,7 +38,7 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 		Mode: uint32(p.Mode), Policy: uint32(p.Policy), Stay: p.Stay, Depth: uint32(p.Depth), Length: uint32(p.Length),
 		MaxSteps: uint32(p.MaxSteps), Cut: p.Cut, Turns: uint32(p.Turns.Visits), TurnsFrom: uint32(p.Turns.From), TurnsAfter: uint32(p.Turns.After), FairAfter: uint32(p.FairAfter), FairSeed: p.FairSeed, Timeouts: p.Timeouts, Delays: uint32(p.Delays), Spurious: p.Spurious, Haste: p.Haste, Cycles: p.Cycles,
 		Record: p.Record, Accesses: p.Accesses, MaxAccesses: int64(p.MaxAccesses), SkipAccesses: uint64(p.SkipAccesses), Watch: p.Watch, Visits: p.Visits,
-		Stop: p.Stop, ExpectStatus: p.ExpectStatus, Output: p.Output, Values: p.Values, Functions: p.Functions, States: p.States, WordsFrom: uint32(p.WordsFrom), Fault: trace.FaultRecord(p.Fault),
+		Stop: p.Stop, ExpectStatus: p.ExpectStatus, Output: p.Output, Values: p.Values, OnlyShared: p.OnlyShared, Functions: p.Functions, States: p.States, WordsFrom: uint32(p.WordsFrom), Fault: trace.FaultRecord(p.Fault),
 	}
 	for _, n := range []int{p.Repeat, p.Depth, p.Length, p.MaxSteps, p.Turns.Visits, p.Turns.From, p.Turns.After, p.FairAfter, p.WordsFrom, p.SkipAccesses} {
 		if n < 0 || n > maxCount {
@@ -63,6 +63,9 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 	}
 	for _, s := range p.Interesting {
 		m.Interesting = append(m.Interesting, uint64(s))
+	}
+	for _, s := range p.Sharing {
+		m.Sharing = append(m.Sharing, uint64(s))
 	}
 	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
@@ -108,7 +111,7 @@ func decodePlan(data []byte) (p Plan, err error) {
 		Mode: Mode(m.Mode), Policy: Policy(m.Policy), Stay: m.Stay, Depth: int(m.Depth), Length: int(m.Length),
 		MaxSteps: int(m.MaxSteps), Cut: m.Cut, Turns: Turns{int(m.Turns), int(m.TurnsFrom), int(m.TurnsAfter)}, FairAfter: int(m.FairAfter), FairSeed: m.FairSeed, Timeouts: m.Timeouts, Delays: Delays(m.Delays), Spurious: m.Spurious, Haste: m.Haste, Cycles: m.Cycles,
 		Record: m.Record, Accesses: m.Accesses, MaxAccesses: int(m.MaxAccesses), SkipAccesses: int(m.SkipAccesses), Watch: m.Watch, Visits: m.Visits,
-		Stop: m.Stop, ExpectStatus: m.ExpectStatus, Output: m.Output, Values: m.Values, Functions: m.Functions, States: m.States, WordsFrom: int(m.WordsFrom), Fault: trace.FaultOf(m.Fault),
+		Stop: m.Stop, ExpectStatus: m.ExpectStatus, Output: m.Output, Values: m.Values, OnlyShared: m.OnlyShared, Functions: m.Functions, States: m.States, WordsFrom: int(m.WordsFrom), Fault: trace.FaultOf(m.Fault),
 	}
 	if p.Fault != nil && !p.Fault.Model.Valid() {
 		return p, errors.New("its fault is of no known model")
@@ -133,6 +136,9 @@ func decodePlan(data []byte) (p Plan, err error) {
 	for _, s := range m.Interesting {
 		p.Interesting = append(p.Interesting, trace.Site(s))
 	}
+	for _, s := range m.Sharing {
+		p.Sharing = append(p.Sharing, trace.Site(s))
+	}
 	if err := p.CheckWeights(); err != nil {
 		return p, err
 	}
@@ -154,6 +160,12 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 	}
 	if u := o.SetUp; u != (SetUp{}) {
 		m.SetUp = &tracepb.SetUp{Continued: u.Continued, Because: []byte(u.Because), Site: uint64(u.Site)}
+	}
+	if o.Sharing != nil {
+		m.Sharing = &tracepb.Sharing{}
+		for _, s := range o.Sharing {
+			m.Sharing.Site = append(m.Sharing.Site, uint64(s))
+		}
 	}
 	for i := range o.Relaxed {
 		x := &o.Relaxed[i]
@@ -219,6 +231,12 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 	}
 	if u := m.SetUp; u != nil {
 		o.SetUp = SetUp{Continued: u.Continued, Because: string(u.Because), Site: trace.Site(u.Site)}
+	}
+	if x := m.Sharing; x != nil {
+		o.Sharing = make([]trace.Site, 0, len(x.Site))
+		for _, s := range x.Site {
+			o.Sharing = append(o.Sharing, trace.Site(s))
+		}
 	}
 	for _, r := range m.Relaxed {
 		x := Relaxed{Site: trace.Site(r.Site), Order: r.Order, Weak: r.Weak}

@@ -119,6 +119,10 @@ type Plan struct {
 	// Values, with Accesses: every access of the execution with its value, repeated ones and those
 	// while no other thread exists included. Of Go programs, some accesses have no value (trace.FlagValue).
 	Values bool
+	// OnlyShared, with Accesses: of the accesses that Accesses adds, only those of the instructions Sharing, and
+	// Outcome.Sharing. Targets other than C programs record all of them.
+	OnlyShared bool
+	Sharing    []trace.Site
 	// Functions, with Values: entries and exits of functions, where the target observes them (C and C++).
 	Functions bool
 	// States, with Watcher: before each scheduling point of the fair phase the watcher is shown an event trace.OpState, by which
@@ -213,6 +217,10 @@ type Outcome struct {
 	// Unordered is the state of which the outcome depends on the order of calls, of two threads, that are not scheduling
 	// points and that happens-before does not order. The trace does not tell their order.
 	Unordered SharedState
+	// Sharing are, with Plan.OnlyShared, the instructions that accessed memory which several threads accessed while there were
+	// several, at least one of them to write, in ascending order. If Plan.Sharing has all of them, the recording has every
+	// access to that memory. It is nil if no access was left out, or if the program had to be killed.
+	Sharing []trace.Site
 	// Shared says that the process had done other executions before, which may have left
 	// something behind that the target cannot restore: only Run is exact.
 	Shared bool

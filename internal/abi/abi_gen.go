@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 24
+	AbiVersion      = 25
 	PointsVersion   = 12
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -392,6 +392,7 @@ const (
 	PlanCycles    = 65536
 	PlanCut       = 524288
 	PlanWatch     = 1024
+	PlanShared    = 1048576
 	PlanVisits    = 262144
 )
 
@@ -506,6 +507,7 @@ type Plan struct {
 	Turns        uint32 // offset 160
 	TurnsFrom    uint32 // offset 164
 	TurnsAfter   uint32 // offset 168
+	Nshared      uint32 // offset 172
 }
 
 // Size and offsets of Plan as the C compiler has them.
@@ -543,6 +545,7 @@ const (
 	OffsetofPlanTurns        = 160
 	OffsetofPlanTurnsFrom    = 164
 	OffsetofPlanTurnsAfter   = 168
+	OffsetofPlanNshared      = 172
 )
 
 // enum hd_record
@@ -567,6 +570,7 @@ const (
 	RecBacktrace = 9
 	RecWhere     = 18
 	RecSetUp     = 20
+	RecShared    = 21
 	RecMapping   = 19
 )
 

@@ -184,12 +184,12 @@ func (s *search) passes(f *failure, o *schedule.Outcome) bool {
 // way. On an error, o is the original outcome.
 func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, missed string, err error) {
 	raced := f.outcome.Ending.Kind == trace.Race
-	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && !t.Ending.UsesGoneMemory() && !outlived(t) && (!raced || hasAccesses(t) && !s.lasts(t)) {
+	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && !f.plan.OnlyShared && !t.Ending.UsesGoneMemory() && !outlived(t) && (!raced || hasAccesses(t) && !s.lasts(t)) {
 		return f.outcome, "", nil
 	}
 	original := finding.Of(f.outcome.Ending, s.target.Modules())
 	p := f.plan
-	p.Record, p.Accesses = true, raced
+	p.Record, p.Accesses, p.OnlyShared, p.Sharing = true, raced, false, nil
 	p.Cycles = f.outcome.Ending.Kind == trace.Deadlock && len(f.outcome.Ending.Cycle) > 0
 	v := verdict{expect: s.expect, outputs: s.outputs, where: s.caller, races: raced, anyEnding: raced}
 	if raced {

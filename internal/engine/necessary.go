@@ -211,6 +211,9 @@ func enclosing(t *trace.Trace, event int) (outermost int, locks map[trace.Object
 // CheckBugs tells of the interleavings with which executions failed whether they are to blame, and which executions show it. If the
 // context's time limit ends it, the others are Unchecked, without an error.
 func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, r *Report, tell func(done, of int)) error {
+	if s := search.Sharing(); s != nil {
+		t = narrowed{t, s}
+	}
 	h := t.Header()
 	v := verdict{expect: r.ExpectStatus, outputs: outputsOf(&h)}
 	targets := search.Targets()
@@ -250,6 +253,36 @@ func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, 
 		}
 	}
 	return nil
+}
+
+// narrowed is a target whose recordings have only those accesses that are scheduling points or by some instructions: what access
+// shared memory, so that programs that compute can be recorded.
+type narrowed struct {
+	target.Target
+	sharing []trace.Site
+}
+
+// Unwrap implements target.Wrapper.
+func (n narrowed) Unwrap() target.Target { return n.Target }
+
+// Run implements target.Target.
+func (n narrowed) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
+	return n.Target.Run(ctx, n.narrow(p))
+}
+
+// Stream implements target.Target.
+func (n narrowed) Stream(ctx context.Context, next func() (schedule.Plan, bool), done func(schedule.Plan, schedule.Outcome) bool) error {
+	return n.Target.Stream(ctx, func() (schedule.Plan, bool) {
+		p, ok := next()
+		return n.narrow(p), ok
+	}, done)
+}
+
+func (n narrowed) narrow(p schedule.Plan) schedule.Plan {
+	if p.Accesses && p.Watcher == nil {
+		p.OnlyShared, p.Sharing = true, n.sharing
+	}
+	return p
 }
 
 // blame is what an interleaving is blamed for.

@@ -50,6 +50,10 @@ type ctriggerState struct {
 	Profile *atomicity.Profile `json:"profile"`
 	Quiet   int                `json:"quiet"` // recordings since the last that showed something new
 	Missing []string           `json:"missing,omitempty"`
+	// Sharing are the instructions whose accesses are recorded: those that a recording found to access shared memory. It is nil before
+	// the first, and if the target leaves no accesses out. Again counts the repetitions of the last recording.
+	Sharing []trace.Site       `json:"sharing,omitempty"`
+	Again   int                `json:"again,omitempty"`
 	Racing  []trace.Site       `json:"racing,omitempty"`
 	Forcing bool               `json:"forcing,omitempty"` // phase two
 	Targets []Target           `json:"targets,omitempty"`
@@ -129,6 +133,9 @@ const (
 	armProfile                = 3 // recordings of an arm of a portfolio
 	quietProfile              = 2
 	countedRecording          = 2 // whose accesses are counted for ctriggerState.Arrivals
+	// A recording that lacks accesses to shared memory is repeated so often at most. It is the same execution, so that once
+	// suffices if nothing external differs.
+	mostAgain = 3
 	// mostRecorded bounds the accesses of a recording.
 	mostRecorded = 4_000_000
 	// profiling is the key of phase one's executions; those of phase two have greater ones.
@@ -142,10 +149,11 @@ func NewCTrigger(s Setting) *CTrigger {
 	return &CTrigger{setting: s, state: ctriggerState{Profile: atomicity.NewProfile(), Trying: map[int]forcing{}}}
 }
 
-// NewForcing returns a CTrigger that begins with phase two, for interleavings that are known.
-func NewForcing(s Setting, list ...atomicity.Interleaving) *CTrigger {
+// NewForcing returns a CTrigger that begins with phase two, for interleavings that are known. sharing are the instructions that
+// access shared memory, nil if they are not known.
+func NewForcing(s Setting, sharing []trace.Site, list ...atomicity.Interleaving) *CTrigger {
 	c := NewCTrigger(s)
-	c.state.Forcing = true
+	c.state.Forcing, c.state.Sharing = true, sharing
 	for _, i := range list {
 		c.state.Targets = append(c.state.Targets, Target{Interleaving: i})
 	}
@@ -218,6 +226,9 @@ func (c *CTrigger) FailedWithout(x *atomicity.Interleaving, same func(*trace.End
 	return n
 }
 
+// Sharing returns the instructions that were found to access memory of several threads, nil if they are not known.
+func (c *CTrigger) Sharing() []trace.Site { return c.state.Sharing }
+
 // Missing says what keeps the profile from being whole.
 func (c *CTrigger) Missing() []string { return c.state.Missing }
 
@@ -265,7 +276,9 @@ func (c *CTrigger) Next(left int) (Request, bool) {
 // profile returns the next plan of phase one.
 func (c *CTrigger) profile() Request {
 	s := &c.state
-	s.Made++
+	if s.Again == 0 {
+		s.Made++
+	}
 	s.Flying++
 	return Request{Key: profiling, Observe: true, Plan: c.Recording(s.Made)}
 }
@@ -279,7 +292,7 @@ func (c *CTrigger) Recording(n uint64) schedule.Plan {
 	}
 	return schedule.Plan{
 		Policy: schedule.Random, Stay: [...]float64{0.95, 0.8, 0.5}[n%3], Seed: c.setting.FirstSeed() + n, Repeat: 1, Points: c.setting.Points,
-		Record: true, Accesses: true, MaxAccesses: most,
+		Record: true, Accesses: true, MaxAccesses: most, OnlyShared: !c.arm, Sharing: c.state.Sharing,
 		Values: n == countedRecording && !c.arm, // otherwise a recording lacks accesses that say nothing new
 	}
 }
@@ -396,6 +409,8 @@ func (c *CTrigger) force(f forcing) Request {
 	}
 	if f.Verify == 0 {
 		plan.MaxAccesses = 0
+	} else if s.Sharing != nil {
+		plan.OnlyShared, plan.Sharing = true, s.Sharing
 	}
 	key := profiling + 1
 	for s.Trying[key] != (forcing{}) {
@@ -593,10 +608,34 @@ func (c *CTrigger) race(o *Observation) {
 	}
 }
 
+// shares takes note of the instructions that an execution found to access shared memory. It reports whether the plan did
+// not have them all, so that accesses to that memory are missing in the recording.
+func (s *ctriggerState) shares(o *Observation) bool {
+	if o.Outcome == nil || o.Outcome.Sharing == nil {
+		return false
+	}
+	lacks := false
+	all := append([]trace.Site{}, s.Sharing...)
+	for _, site := range o.Outcome.Sharing {
+		lacks = lacks || !slices.Contains(o.Request.Plan.Sharing, site)
+		all = append(all, site)
+	}
+	slices.Sort(all)
+	s.Sharing = slices.Compact(all)
+	return lacks
+}
+
 // profiled takes a recording of phase one, and ends the phase when there are enough.
 func (c *CTrigger) profiled(o *Observation) {
 	s := &c.state
 	fresh := 0
+	if lacks := s.shares(o); lacks && s.Again < mostAgain {
+		s.Again++
+		return
+	} else if lacks {
+		s.miss("which instructions access memory of several threads differs between executions of one schedule")
+	}
+	s.Again = 0
 	switch {
 	case o.Outcome == nil || o.Outcome.Trace == nil:
 		s.miss("an execution could not be recorded")

@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 24,
+  HD_ABI_VERSION = 25,
   HD_POINTS_VERSION = 12,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -405,6 +405,7 @@ enum hd_plan_flags {
   HD_PLAN_CYCLES   = 1u << 16, // C: a cycle of threads that wait for one another ends the execution at once, though other threads can go on
   HD_PLAN_CUT      = 1u << 19, // at the end of max_steps the execution is CLEAN with expect_status and HD_NOTE_CUT: nothing else of the program runs
   HD_PLAN_WATCH    = 1u << 10, // find data races in place, and count the accesses of each memory instruction
+  HD_PLAN_SHARED   = 1u << 20, // C, with ACCESSES: of the accesses that are not points, only those of the plan's shared instructions are sent, and HD_REC_SHARED
   HD_PLAN_VISITS   = 1u << 18, // C, with WATCH: the visits to modules with HD_MODULE_VISITS are ordered, as if each waited for those before it
 };
 
@@ -465,7 +466,7 @@ enum hd_plan_record {
 
 // A plan record: this header, then steps[nsteps], then uint64 names[nthreads],
 // then uint64 points[npoints] if SET_POINTS, then holds[nholds], then uint64 weights[nweights], then
-// uint64 interesting[ninteresting]. [C]
+// uint64 interesting[ninteresting], then uint64 shared[nshared]. [C]
 struct hd_plan {
   uint64_t id;
   uint64_t seed;       // execution i of the plan uses seed + i
@@ -505,6 +506,7 @@ struct hd_plan {
   // HD_TURNS_NEW visits of an instruction and in turns visits from turns_from on. For turns_after points after one of
   // these first visits it decides in all threads.
   uint32_t turns, turns_from, turns_after;
+  uint32_t nshared;      // with SHARED: instructions whose accesses are sent, as in hd_event.pc, in ascending order
 };
 
 // ---------------------------------------------------------------- results
@@ -532,6 +534,8 @@ enum hd_record {
   HD_REC_WHERE = 18,   // uint32 0, uint32 n, struct hd_waiter[n]: where the threads of the running execution are, at most
                        // HD_WHERE_MOST of them, because the controller asked (HD_CUT_WHERE)
   HD_REC_SET_UP = 20,  // struct hd_set_up, then text, zero-terminated: why no execution can continue from this one's set-up, which was long
+  HD_REC_SHARED = 21,  // uint64 pc[], with SHARED: instructions that accessed memory which several threads accessed while there
+                       // were several, at least one of them to write; in several records, at least one
   HD_REC_MAPPING = 19, // struct hd_mapping, then the path of the file, zero-terminated; with EVENTS
 };
 

@@ -27,7 +27,7 @@ const (
 // Plan is schedule.Plan, but for its watcher, which stays in its process.
 type Plan struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 11
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 12
 	PointsVersion uint32                 `protobuf:"varint,2,opt,name=points_version,json=pointsVersion,proto3" json:"points_version,omitempty"` // schedule.PointsVersion
 	Tag           uint64                 `protobuf:"varint,3,opt,name=tag,proto3" json:"tag,omitempty"`
 	Seed          uint64                 `protobuf:"fixed64,4,opt,name=seed,proto3" json:"seed,omitempty"`
@@ -58,6 +58,8 @@ type Plan struct {
 	Watch         bool                   `protobuf:"varint,24,opt,name=watch,proto3" json:"watch,omitempty"`
 	Visits        bool                   `protobuf:"varint,37,opt,name=visits,proto3" json:"visits,omitempty"`
 	Values        bool                   `protobuf:"varint,29,opt,name=values,proto3" json:"values,omitempty"`
+	OnlyShared    bool                   `protobuf:"varint,45,opt,name=only_shared,json=onlyShared,proto3" json:"only_shared,omitempty"`
+	Sharing       []uint64               `protobuf:"varint,46,rep,packed,name=sharing,proto3" json:"sharing,omitempty"` // trace.Site
 	Functions     bool                   `protobuf:"varint,31,opt,name=functions,proto3" json:"functions,omitempty"`
 	States        bool                   `protobuf:"varint,35,opt,name=states,proto3" json:"states,omitempty"`
 	WordsFrom     uint32                 `protobuf:"varint,36,opt,name=words_from,json=wordsFrom,proto3" json:"words_from,omitempty"`
@@ -317,6 +319,20 @@ func (x *Plan) GetValues() bool {
 		return x.Values
 	}
 	return false
+}
+
+func (x *Plan) GetOnlyShared() bool {
+	if x != nil {
+		return x.OnlyShared
+	}
+	return false
+}
+
+func (x *Plan) GetSharing() []uint64 {
+	if x != nil {
+		return x.Sharing
+	}
+	return nil
 }
 
 func (x *Plan) GetFunctions() bool {
@@ -594,7 +610,7 @@ func (x *HoldCount) GetScript() uint32 {
 // Outcome is schedule.Outcome.
 type Outcome struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"` // of this message: 11
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"` // of this message: 12
 	Index         uint32                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	Ending        *Ending                `protobuf:"bytes,3,opt,name=ending,proto3" json:"ending,omitempty"`
 	Signature     uint64                 `protobuf:"fixed64,4,opt,name=signature,proto3" json:"signature,omitempty"`
@@ -619,6 +635,7 @@ type Outcome struct {
 	RelaxedCut    bool                   `protobuf:"varint,21,opt,name=relaxed_cut,json=relaxedCut,proto3" json:"relaxed_cut,omitempty"`
 	Cut           bool                   `protobuf:"varint,23,opt,name=cut,proto3" json:"cut,omitempty"`
 	SetUp         *SetUp                 `protobuf:"bytes,25,opt,name=set_up,json=setUp,proto3" json:"set_up,omitempty"`
+	Sharing       *Sharing               `protobuf:"bytes,26,opt,name=sharing,proto3" json:"sharing,omitempty"` // absent: no access was left out
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -828,6 +845,58 @@ func (x *Outcome) GetSetUp() *SetUp {
 	return nil
 }
 
+func (x *Outcome) GetSharing() *Sharing {
+	if x != nil {
+		return x.Sharing
+	}
+	return nil
+}
+
+// Sharing is schedule.Outcome.Sharing.
+type Sharing struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Site          []uint64               `protobuf:"varint,1,rep,packed,name=site,proto3" json:"site,omitempty"` // trace.Site
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Sharing) Reset() {
+	*x = Sharing{}
+	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sharing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sharing) ProtoMessage() {}
+
+func (x *Sharing) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sharing.ProtoReflect.Descriptor instead.
+func (*Sharing) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Sharing) GetSite() []uint64 {
+	if x != nil {
+		return x.Site
+	}
+	return nil
+}
+
 // SetUp is schedule.SetUp.
 type SetUp struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -840,7 +909,7 @@ type SetUp struct {
 
 func (x *SetUp) Reset() {
 	*x = SetUp{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -852,7 +921,7 @@ func (x *SetUp) String() string {
 func (*SetUp) ProtoMessage() {}
 
 func (x *SetUp) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[4]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -865,7 +934,7 @@ func (x *SetUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetUp.ProtoReflect.Descriptor instead.
 func (*SetUp) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{4}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SetUp) GetContinued() bool {
@@ -902,7 +971,7 @@ type Relaxed struct {
 
 func (x *Relaxed) Reset() {
 	*x = Relaxed{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -914,7 +983,7 @@ func (x *Relaxed) String() string {
 func (*Relaxed) ProtoMessage() {}
 
 func (x *Relaxed) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -927,7 +996,7 @@ func (x *Relaxed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Relaxed.ProtoReflect.Descriptor instead.
 func (*Relaxed) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{5}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Relaxed) GetSite() uint64 {
@@ -972,7 +1041,7 @@ type Watched struct {
 
 func (x *Watched) Reset() {
 	*x = Watched{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -984,7 +1053,7 @@ func (x *Watched) String() string {
 func (*Watched) ProtoMessage() {}
 
 func (x *Watched) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -997,7 +1066,7 @@ func (x *Watched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Watched.ProtoReflect.Descriptor instead.
 func (*Watched) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{6}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Watched) GetRaces() []*WatchedRace {
@@ -1052,7 +1121,7 @@ type WatchedRace struct {
 
 func (x *WatchedRace) Reset() {
 	*x = WatchedRace{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1064,7 +1133,7 @@ func (x *WatchedRace) String() string {
 func (*WatchedRace) ProtoMessage() {}
 
 func (x *WatchedRace) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1077,7 +1146,7 @@ func (x *WatchedRace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedRace.ProtoReflect.Descriptor instead.
 func (*WatchedRace) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{7}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WatchedRace) GetFirst() *WatchedAccess {
@@ -1148,7 +1217,7 @@ type WatchedAccess struct {
 
 func (x *WatchedAccess) Reset() {
 	*x = WatchedAccess{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1160,7 +1229,7 @@ func (x *WatchedAccess) String() string {
 func (*WatchedAccess) ProtoMessage() {}
 
 func (x *WatchedAccess) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1173,7 +1242,7 @@ func (x *WatchedAccess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedAccess.ProtoReflect.Descriptor instead.
 func (*WatchedAccess) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{8}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *WatchedAccess) GetSite() uint64 {
@@ -1209,7 +1278,7 @@ type Divergence struct {
 
 func (x *Divergence) Reset() {
 	*x = Divergence{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1221,7 +1290,7 @@ func (x *Divergence) String() string {
 func (*Divergence) ProtoMessage() {}
 
 func (x *Divergence) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1234,7 +1303,7 @@ func (x *Divergence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Divergence.ProtoReflect.Descriptor instead.
 func (*Divergence) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{9}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Divergence) GetStep() uint32 {
@@ -1273,7 +1342,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[10]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1285,7 +1354,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[10]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1298,7 +1367,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{10}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Decision) GetThread() int32 {
@@ -1347,7 +1416,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\x82\t\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xbd\t\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -1383,7 +1452,10 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\rskip_accesses\x18\x15 \x01(\x04R\fskipAccesses\x12\x14\n" +
 	"\x05watch\x18\x18 \x01(\bR\x05watch\x12\x16\n" +
 	"\x06visits\x18% \x01(\bR\x06visits\x12\x16\n" +
-	"\x06values\x18\x1d \x01(\bR\x06values\x12\x1c\n" +
+	"\x06values\x18\x1d \x01(\bR\x06values\x12\x1f\n" +
+	"\vonly_shared\x18- \x01(\bR\n" +
+	"onlyShared\x12\x18\n" +
+	"\asharing\x18. \x03(\x04R\asharing\x12\x1c\n" +
 	"\tfunctions\x18\x1f \x01(\bR\tfunctions\x12\x16\n" +
 	"\x06states\x18# \x01(\bR\x06states\x12\x1d\n" +
 	"\n" +
@@ -1413,7 +1485,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x04done\x18\x03 \x01(\rR\x04done\x12\x16\n" +
 	"\x06nobody\x18\x04 \x01(\rR\x06nobody\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\rR\x05steps\x12\x16\n" +
-	"\x06script\x18\x06 \x01(\rR\x06script\"\xb4\x06\n" +
+	"\x06script\x18\x06 \x01(\rR\x06script\"\xe8\x06\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
@@ -1443,7 +1515,10 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\vrelaxed_cut\x18\x15 \x01(\bR\n" +
 	"relaxedCut\x12\x10\n" +
 	"\x03cut\x18\x17 \x01(\bR\x03cut\x12-\n" +
-	"\x06set_up\x18\x19 \x01(\v2\x16.heddle.trace.v1.SetUpR\x05setUp\"S\n" +
+	"\x06set_up\x18\x19 \x01(\v2\x16.heddle.trace.v1.SetUpR\x05setUp\x122\n" +
+	"\asharing\x18\x1a \x01(\v2\x18.heddle.trace.v1.SharingR\asharing\"\x1d\n" +
+	"\aSharing\x12\x12\n" +
+	"\x04site\x18\x01 \x03(\x04R\x04site\"S\n" +
 	"\x05SetUp\x12\x1c\n" +
 	"\tcontinued\x18\x01 \x01(\bR\tcontinued\x12\x18\n" +
 	"\abecause\x18\x02 \x01(\fR\abecause\x12\x12\n" +
@@ -1497,43 +1572,45 @@ func file_trace_tracepb_plan_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_plan_proto_rawDescData
 }
 
-var file_trace_tracepb_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_trace_tracepb_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_trace_tracepb_plan_proto_goTypes = []any{
 	(*Plan)(nil),          // 0: heddle.trace.v1.Plan
 	(*Hold)(nil),          // 1: heddle.trace.v1.Hold
 	(*HoldCount)(nil),     // 2: heddle.trace.v1.HoldCount
 	(*Outcome)(nil),       // 3: heddle.trace.v1.Outcome
-	(*SetUp)(nil),         // 4: heddle.trace.v1.SetUp
-	(*Relaxed)(nil),       // 5: heddle.trace.v1.Relaxed
-	(*Watched)(nil),       // 6: heddle.trace.v1.Watched
-	(*WatchedRace)(nil),   // 7: heddle.trace.v1.WatchedRace
-	(*WatchedAccess)(nil), // 8: heddle.trace.v1.WatchedAccess
-	(*Divergence)(nil),    // 9: heddle.trace.v1.Divergence
-	(*Decision)(nil),      // 10: heddle.trace.v1.Decision
-	(*Schedule)(nil),      // 11: heddle.trace.v1.Schedule
-	(*Fault)(nil),         // 12: heddle.trace.v1.Fault
-	(*Ending)(nil),        // 13: heddle.trace.v1.Ending
+	(*Sharing)(nil),       // 4: heddle.trace.v1.Sharing
+	(*SetUp)(nil),         // 5: heddle.trace.v1.SetUp
+	(*Relaxed)(nil),       // 6: heddle.trace.v1.Relaxed
+	(*Watched)(nil),       // 7: heddle.trace.v1.Watched
+	(*WatchedRace)(nil),   // 8: heddle.trace.v1.WatchedRace
+	(*WatchedAccess)(nil), // 9: heddle.trace.v1.WatchedAccess
+	(*Divergence)(nil),    // 10: heddle.trace.v1.Divergence
+	(*Decision)(nil),      // 11: heddle.trace.v1.Decision
+	(*Schedule)(nil),      // 12: heddle.trace.v1.Schedule
+	(*Fault)(nil),         // 13: heddle.trace.v1.Fault
+	(*Ending)(nil),        // 14: heddle.trace.v1.Ending
 }
 var file_trace_tracepb_plan_proto_depIdxs = []int32{
-	11, // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
-	12, // 1: heddle.trace.v1.Plan.fault:type_name -> heddle.trace.v1.Fault
+	12, // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
+	13, // 1: heddle.trace.v1.Plan.fault:type_name -> heddle.trace.v1.Fault
 	1,  // 2: heddle.trace.v1.Plan.holds:type_name -> heddle.trace.v1.Hold
-	13, // 3: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
-	9,  // 4: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
-	6,  // 5: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
+	14, // 3: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
+	10, // 4: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
+	7,  // 5: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
 	2,  // 6: heddle.trace.v1.Outcome.holds:type_name -> heddle.trace.v1.HoldCount
-	5,  // 7: heddle.trace.v1.Outcome.relaxed:type_name -> heddle.trace.v1.Relaxed
-	4,  // 8: heddle.trace.v1.Outcome.set_up:type_name -> heddle.trace.v1.SetUp
-	7,  // 9: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
-	8,  // 10: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
-	8,  // 11: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
-	10, // 12: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
-	10, // 13: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	6,  // 7: heddle.trace.v1.Outcome.relaxed:type_name -> heddle.trace.v1.Relaxed
+	5,  // 8: heddle.trace.v1.Outcome.set_up:type_name -> heddle.trace.v1.SetUp
+	4,  // 9: heddle.trace.v1.Outcome.sharing:type_name -> heddle.trace.v1.Sharing
+	8,  // 10: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
+	9,  // 11: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
+	9,  // 12: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
+	11, // 13: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
+	11, // 14: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_plan_proto_init() }
@@ -1549,7 +1626,7 @@ func file_trace_tracepb_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_plan_proto_rawDesc), len(file_trace_tracepb_plan_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -27,6 +27,7 @@ type execution struct {
 	setUpWhy   string
 	output     []byte
 	holds      []schedule.HoldCount
+	sharing    []uint64 // instructions, of schedule.Outcome.Sharing
 	inputs     []string // paths of files that the program opened for reading
 	begun      bool
 	// Of the last recording: the buffer of its events, nil if they were given away, and their number.
@@ -169,6 +170,8 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 		if k, err = one[abi.Block](b); err == nil && x.recording != nil {
 			x.recording.block(k)
 		}
+	case abi.RecShared:
+		x.sharing = append(slices.Grow(x.sharing, 1), cast[uint64](b)...) // not nil, even without any
 	case abi.RecHolds:
 		for _, c := range cast[abi.HoldCount](b) {
 			x.holds = append(x.holds, schedule.HoldCount{
@@ -201,6 +204,19 @@ var kinds = [...]trace.Kind{
 	abi.OutExit: trace.Exit, abi.OutUnfinished: trace.Unfinished, abi.OutLivelock: trace.Livelock,
 }
 
+// sharing returns schedule.Outcome.Sharing.
+func sharing(prog Program, pcs []uint64) []trace.Site {
+	if pcs == nil {
+		return nil
+	}
+	sites := make([]trace.Site, 0, len(pcs))
+	for _, pc := range pcs {
+		sites = append(sites, prog.Site(pc))
+	}
+	slices.Sort(sites)
+	return slices.Compact(sites)
+}
+
 // outcome turns the records of an execution into the controller's form. Index counts from the first
 // execution of the part of the plan that proc was given.
 func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi.Result) schedule.Outcome {
@@ -209,6 +225,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		Points: int(r.Points), Switches: int(r.Switches), Preemptions: int(r.Preemptions),
 		Threads: int(r.Threads), Deviations: int(r.Deviations), FairAt: int(r.FairAt), Passed: int(r.Passed), Stretches: int(r.Stretches),
 		Holds:    x.holds,
+		Sharing:  sharing(prog, x.sharing),
 		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0, Cut: r.Notes&abi.NoteCut != 0,
 		Unordered: schedule.SharedState(r.Notes / abi.NoteUnordered),
 	}

@@ -20,7 +20,7 @@ type sentPoints struct {
 
 // size returns at most how many bytes the record of a plan takes.
 func size(p *schedule.Plan) int {
-	return abi.SizeofPlan + len(p.Script)*abi.SizeofStep + 8*(len(p.Threads)+len(p.Points)+3*len(p.Holds)+len(p.Weights)+len(p.Interesting)) + len(p.Holds)*abi.SizeofHold
+	return abi.SizeofPlan + len(p.Script)*abi.SizeofStep + 8*(len(p.Threads)+len(p.Points)+3*len(p.Holds)+len(p.Weights)+len(p.Interesting)+len(p.Sharing)) + len(p.Holds)*abi.SizeofHold
 }
 
 // long reports whether a plan is too long for the plan ring.
@@ -61,6 +61,10 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	}
 	if p.Values {
 		h.Flags |= abi.PlanValues
+	}
+	if p.OnlyShared && h.Flags&abi.PlanAccesses != 0 {
+		h.Flags |= abi.PlanShared
+		h.Nshared = uint32(len(p.Sharing))
 	}
 	if p.States && p.Watcher != nil {
 		h.Flags |= abi.PlanStates
@@ -156,15 +160,24 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	for _, w := range p.Weights {
 		b = binary.NativeEndian.AppendUint64(b, uint64(w))
 	}
-	interesting := make([]uint64, len(p.Interesting))
-	for i, s := range p.Interesting {
-		interesting[i] = prog.PC(s)
-	}
-	slices.Sort(interesting)
-	for _, pc := range interesting {
-		b = binary.NativeEndian.AppendUint64(b, pc)
+	b = appendInstructions(b, prog, p.Interesting)
+	if h.Nshared > 0 {
+		b = appendInstructions(b, prog, p.Sharing)
 	}
 	return b, nil
+}
+
+// appendInstructions appends a list that the runtime searches.
+func appendInstructions(b []byte, prog Program, sites []trace.Site) []byte {
+	list := make([]uint64, len(sites))
+	for i, s := range sites {
+		list[i] = prog.PC(s)
+	}
+	slices.Sort(list)
+	for _, pc := range list {
+		b = binary.NativeEndian.AppendUint64(b, pc)
+	}
+	return b
 }
 
 // holdOf returns a hold as the runtime reads it.

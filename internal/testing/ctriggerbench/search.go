@@ -295,7 +295,7 @@ func (m *measurement) controlled(ctx context.Context, x *exposure) (s search, er
 			into *phaseTwo
 		}{{list, &s.Ranked}, {seen, &s.Unranked}} {
 			r, err := m.find(ctx, t, 1, false, func(setting strategy.Setting) strategy.Strategy {
-				return strategy.NewForcing(setting, order.list...)
+				return strategy.NewForcing(setting, nil, order.list...)
 			})
 			if err != nil {
 				return s, err
@@ -357,7 +357,9 @@ func (m *measurement) controlledCoverage(ctx context.Context, t *cprog.Target) (
 	profile := atomicity.NewProfile()
 	c := strategy.NewCTrigger(strategy.Setting{Build: t.Header().BuildID, Seed: 1})
 	for n := range m.Recordings {
-		o, err := t.Run(ctx, c.Recording(uint64(n)+1))
+		plan := c.Recording(uint64(n) + 1)
+		plan.OnlyShared = false
+		o, err := t.Run(ctx, plan)
 		if err != nil {
 			return nil, err
 		}

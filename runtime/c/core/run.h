@@ -102,6 +102,11 @@ extern HD_OWN struct hd_run hd;
 // the current thread does and what another does may differ from execution to execution.
 static inline bool hd_beside_others(void) { return hd.unjoined != 0; }
 
+// Returns a plan's shared instructions. names are its threads' names.
+static inline const uint64_t *hd_plan_shared(const uint64_t *names, const struct hd_plan *p) {
+  return (const uint64_t *)((const struct hd_hold *)(names + p->nthreads + p->npoints) + p->nholds) + p->nweights + p->ninteresting;
+}
+
 // Called after watcher, accesses, write_open or hd_reached has changed.
 static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || hd.accesses || hd.write_open || hd_reached ? 0 : HD_QUIET_EACH; }
 

@@ -72,9 +72,10 @@ bool hd_setup_open, hd_setup_looking;
 struct key {
   uint64_t points;       // a hash of those that it executes
   uint64_t skip, most, watch;
+  uint64_t shared;       // a hash of the plan's shared instructions
   uint32_t flags;
 };
-enum { FLAGS = HD_PLAN_EVENTS | HD_PLAN_ACCESSES | HD_PLAN_STACKS | HD_PLAN_VALUES | HD_PLAN_FUNCTIONS | HD_PLAN_STATES | HD_PLAN_WATCH };
+enum { FLAGS = HD_PLAN_EVENTS | HD_PLAN_ACCESSES | HD_PLAN_STACKS | HD_PLAN_VALUES | HD_PLAN_FUNCTIONS | HD_PLAN_STATES | HD_PLAN_WATCH | HD_PLAN_SHARED };
 
 // Shared by all processes. Without a pid it is vacant.
 static struct server {
@@ -152,12 +153,15 @@ static struct key key_of(const struct hd_plan *p) {
   uint64_t executed = 0;
   for (uint32_t i = 0; i < points->n; i++)
     if (known[slot_of(points->pc[i])].executed) executed += hd_mix(points->pc[i], 0x70);
+  uint64_t shared = 0;
+  const uint64_t *list = hd_plan_shared((const uint64_t *)((const struct hd_step *)(p + 1) + p->nsteps), p);
+  for (uint32_t i = 0; i < p->nshared; i++) shared = hd_mix(shared, list[i]);
   bool accesses = p->flags & HD_PLAN_ACCESSES, watch = p->flags & HD_PLAN_WATCH;
-  return (struct key){ .points = executed, .flags = p->flags & FLAGS, .skip = accesses ? p->skip_accesses : 0,
+  return (struct key){ .points = executed, .shared = shared, .flags = p->flags & FLAGS, .skip = accesses ? p->skip_accesses : 0,
                        .most = accesses ? p->max_accesses : 0, .watch = watch ? p->watch_budget : 0 };
 }
 static bool differing(const struct key *a, const struct key *b) {
-  return a->points != b->points || a->flags != b->flags || a->skip != b->skip || a->most != b->most || a->watch != b->watch;
+  return a->points != b->points || a->shared != b->shared || a->flags != b->flags || a->skip != b->skip || a->most != b->most || a->watch != b->watch;
 }
 
 // ---- in an execution

@@ -22,6 +22,7 @@
 #include "memory/heap.h"
 #include "memory/order.h"
 #include "memory/shadow.h"
+#include "memory/shared_accesses.h"
 
 enum { FILTER = 1 << 12 };
 
@@ -127,6 +128,10 @@ static uint16_t hooks(uint16_t op, uint64_t pc) {
 
 static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
   if (HD_UNLIKELY(hd_cut_asked)) hd_cut_access(pc);
+  if (HD_UNLIKELY(hd_sharing) && !hd_sharing_access(t, addr, size, op, pc)) {
+    if (HD_UNLIKELY(hd.write_open)) hd_event_passes(t, size, op);
+    return;
+  }
   if (!hd.values && reported(t, addr, op, pc)) {
     if (HD_UNLIKELY(hd.write_open)) hd_event_passes(t, size, op);
     return;
@@ -152,6 +157,7 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
     t->pend.size = (uint32_t)size;
     t->pend.flags = hooks(op, pc);
     hd_point(t);
+    if (HD_UNLIKELY(hd_sharing)) hd_sharing_access(t, addr, size, op, pc);
     if (HD_UNLIKELY(hd_injectable || hd_inject_open) && hd.values) fault(t, addr, size, op);
     if (hd_freed(addr))
       hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);

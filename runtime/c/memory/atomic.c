@@ -13,6 +13,7 @@
 #include "core/sched.h"
 #include "memory/access.h"
 #include "memory/heap.h"
+#include "memory/shared_accesses.h"
 
 typedef unsigned __int128 u128;
 
@@ -60,6 +61,7 @@ static inline __attribute__((always_inline)) struct hd_thread *before(uint16_t o
   hd_point(t);
   uint64_t addr = (uint64_t)p;
   if (HD_UNLIKELY(hd_freed(addr))) hd_heap_bad_access(addr, size, op != HD_OP_ATOMIC_LOAD, pc);
+  if (HD_UNLIKELY(hd_sharing)) hd_sharing_access(t, addr, size, op, pc);
   ordered(t, order, pc);
   return t;
 }

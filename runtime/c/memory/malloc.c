@@ -16,6 +16,7 @@
 #include "memory/access.h"
 #include "memory/heap.h"
 #include "memory/shadow.h"
+#include "memory/shared_accesses.h"
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
@@ -46,6 +47,10 @@ static void note(uint16_t op, void *p, uint64_t size, int error, uint64_t pc, en
       if (owner == MAPPING) tell(t, p, size, pc);
       else hd_heap_born(p, t, pc);
     }
+  }
+  if (HD_UNLIKELY(hd_sharing)) {
+    if (op == HD_OP_FREE) hd_sharing_access(t, (uint64_t)p, size, op, pc);
+    else if ((uintptr_t)p >= HD_NO_MEMORY) hd_sharing_forget((uint64_t)p, size);
   }
   if (!hd.record || (hd.watcher && !hd.accesses)) return;
   if (hd.accesses) hd_profiles(); // it is sent in any case

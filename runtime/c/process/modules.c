@@ -11,6 +11,7 @@
 #include "core/beside_assembly.h"
 #include "core/registration.h"
 #include "memory/mappings.h"
+#include "memory/shared_accesses.h"
 #include "memory/thread_memory.h"
 #include "memory/watch.h"
 #include "signals/signals.h"
@@ -28,7 +29,7 @@
 
 const struct hd_registration *const hd_all_modules[] = {
   // process and memory
-  &hd_initial_stack, &hd_snapshot, &hd_descriptors_at_main, &hd_files, &hd_mappings, &hd_watch, &hd_volatiles, &hd_thread_memory,
+  &hd_initial_stack, &hd_snapshot, &hd_descriptors_at_main, &hd_files, &hd_mappings, &hd_watch, &hd_sharings, &hd_volatiles, &hd_thread_memory,
   // threads
   &hd_thread_local, &hd_keys, &hd_threads_before_main, &hd_thread_life, &hd_names, &hd_priorities, &hd_process_exit,
   // signals and time

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 24
+	hdAbiVersion      = 25
 	hdPointsVersion   = 12
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -394,6 +394,7 @@ const (
 	hdPlanCycles    = 65536
 	hdPlanCut       = 524288
 	hdPlanWatch     = 1024
+	hdPlanShared    = 1048576
 	hdPlanVisits    = 262144
 )
 
@@ -508,6 +509,7 @@ type hdPlan struct {
 	Turns        uint32 // offset 160
 	TurnsFrom    uint32 // offset 164
 	TurnsAfter   uint32 // offset 168
+	Nshared      uint32 // offset 172
 }
 
 // Size and offsets of hdPlan as the C compiler has them.
@@ -545,6 +547,7 @@ const (
 	hdOffsetofPlanTurns        = 160
 	hdOffsetofPlanTurnsFrom    = 164
 	hdOffsetofPlanTurnsAfter   = 168
+	hdOffsetofPlanNshared      = 172
 )
 
 // enum hd_record
@@ -569,6 +572,7 @@ const (
 	hdRecBacktrace = 9
 	hdRecWhere     = 18
 	hdRecSetUp     = 20
+	hdRecShared    = 21
 	hdRecMapping   = 19
 )
 
