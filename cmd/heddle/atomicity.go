@@ -213,7 +213,7 @@ func (c *atomicityCommand) live(a *app, program launch.Program, t target.Target,
 	defer cancel()
 	if len(others) > 0 && bounded.Err() == nil {
 		opts.Search = func(s strategy.Setting) strategy.Strategy {
-			search = strategy.NewForcing(s, nil, others...)
+			search = strategy.NewForcing(s, r.Sharing, others...)
 			return search
 		}
 		opts.Time = exactTime + opts.Simplify.Time

@@ -34,6 +34,8 @@ type LiveOptions struct {
 
 const (
 	liveLeast, liveMost, liveQuiet = 3, 16, 2
+	// As many executions are repeated because accesses to shared memory were not recorded.
+	liveAgain = 8
 	// liveRecorded bounds the events of a thread in a recording.
 	liveRecorded = 4_000_000
 	// The limit of a suspension, unless it is given: in the time of an undisturbed execution, and within bounds.
@@ -79,6 +81,7 @@ var hung = (&live.Result{Idle: true}).Ending()
 type LiveReport struct {
 	Profile  *atomicity.Profile
 	Recorded *trace.Trace // the last recording
+	Sharing  []trace.Site // the instructions that were found to access memory of several threads, in ascending order
 	Targets  []LiveTarget // in the order in which they are forced: by rank, or LiveOptions.FirstCome
 	Missing  []string     // why interleavings may be missing
 	// Plain describes the failure of an execution without the interleaving that it was made for, or
@@ -201,17 +204,24 @@ func (s *liveSearch) profile(ctx context.Context) error {
 	s.pass = max(s.opts.Suspend/livePassPart, livePass)
 	s.limits(plain.Seconds * liveRecording)
 	defer func() { s.report.Profiling = time.Since(began).Seconds() - s.report.Analysis }()
-	quiet, longest := 0, plain.Seconds
+	quiet, longest, again := 0, plain.Seconds, 0
 	var failed []*live.Result // recordings
 	for n := 0; n < liveLeast || quiet < liveQuiet && n < liveMost; n++ {
 		s.tell(LiveProgress{Phase: "profiling", Executions: s.report.Executions, Elapsed: time.Since(s.began)})
-		r, err := s.execute(ctx, live.Request{Mode: live.Profile, Most: liveRecorded, Stacks: s.opts.Stacks})
+		r, err := s.execute(ctx, live.Request{Mode: live.Profile, Most: liveRecorded, Stacks: s.opts.Stacks, OnlyShared: true, Sharing: s.report.Sharing})
 		if err != nil {
 			return err
 		}
 		longest = max(longest, r.Seconds)
 		if r.Failed(s.opts.Expect) && s.plain(r, nil) {
 			return nil
+		}
+		if s.shares(r) {
+			if again++; again <= liveAgain {
+				n--
+				continue
+			}
+			s.miss("an execution has accesses to shared memory that were not recorded")
 		}
 		if r.Lost > 0 {
 			s.miss("an execution has more accesses than were recorded")
@@ -252,6 +262,17 @@ func (s *liveSearch) profile(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// shares takes note of the instructions that a recording found to access shared memory. It reports whether some were not known
+// before, so that accesses to that memory are missing in the recording.
+func (s *liveSearch) shares(r *live.Result) bool {
+	all := slices.Concat(s.report.Sharing, r.Sharing)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	lacks := r.SharingCut || len(all) > len(s.report.Sharing)
+	s.report.Sharing = all
+	return lacks
 }
 
 // plain notes a failure without the interleaving that was to be forced. c is what was controlled, nil for nothing. It

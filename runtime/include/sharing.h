@@ -13,13 +13,18 @@
 // has accessed it, the set of instructions that have, and whether one has written. The sets are numbered, since the
 // units of an array have the same few. What is full or too large counts as shared.
 //
-// The includer defines SHARING_MAP(bytes), which returns memory filled with zeroes or NULL, and SHARING_CLEAR(p, bytes).
+// The includer defines SHARING_MAP(bytes), which returns memory filled with zeroes or NULL, and SHARING_CLEAR(p, bytes). If it
+// defines SHARING_TELL(pc), that is called once for each instruction that is found.
 // All functions may be called by several threads at a time, except sharing_begin.
 #ifndef HD_SHARING_H
 #define HD_SHARING_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifndef SHARING_TELL
+#define SHARING_TELL(pc) ((void)0)
+#endif
 
 enum {
   SHARING_UNIT = 3,           // of 1 << 3 bytes
@@ -28,7 +33,7 @@ enum {
   SHARING_SITES = 1 << 17,    // places in the table of instructions, half of which are used
   SHARING_SETS = 1 << 18,     // sets of instructions, and places in the table of them that are never all used
   SHARING_LONGEST = 64,       // instructions of a set
-  SHARING_NOTES = 1 << 12,    // results of sharing_with that are kept
+  SHARING_NOTES = 1 << 12,    // results of sharing_with and of sharing_after that are kept
 };
 
 // A unit's word: the set in the low bits, then the thread + 1, then whether it was written. SHARED alone: the memory is shared.
@@ -56,6 +61,7 @@ struct sharing {
   struct { uint32_t parent, site, length; } sets[SHARING_SETS]; // 0 is the empty one
   uint32_t places[SHARING_SETS];                                // where a set is found by parent and site
   uint64_t notes[SHARING_NOTES];
+  uint64_t same[SHARING_NOTES];                                 // accesses that do not change a unit's word, with the word
   uint32_t nchunks, nsites, nsets, most; // most: chunks
 };
 
@@ -72,6 +78,7 @@ static inline void sharing_begin(struct sharing *s, uint64_t bytes) {
   SHARING_CLEAR(s->sets, sizeof s->sets);
   SHARING_CLEAR(s->places, sizeof s->places);
   SHARING_CLEAR(s->notes, sizeof s->notes);
+  SHARING_CLEAR(s->same, sizeof s->same);
   uint64_t most = bytes / sizeof(struct sharing_chunk);
   s->nsites = s->nsets = 0;
   s->most = most < SHARING_CHUNKS / 2 ? (uint32_t)most : SHARING_CHUNKS / 2;
@@ -95,7 +102,8 @@ static inline uint32_t sharing_site(struct sharing *s, uint64_t pc) {
 }
 
 static inline void sharing_find(struct sharing *s, uint32_t site) {
-  if (site && !(__atomic_load_n(&s->sites[site].state, __ATOMIC_RELAXED) & SHARING_FOUND)) __atomic_fetch_or(&s->sites[site].state, SHARING_FOUND, __ATOMIC_RELAXED);
+  if (!site || __atomic_load_n(&s->sites[site].state, __ATOMIC_RELAXED) & SHARING_FOUND) return;
+  if (!(__atomic_fetch_or(&s->sites[site].state, SHARING_FOUND, __ATOMIC_RELAXED) & SHARING_FOUND)) SHARING_TELL(s->sites[site].pc);
 }
 
 static inline void sharing_find_all(struct sharing *s, uint32_t set) {
@@ -192,9 +200,13 @@ static inline void sharing_access(struct sharing *s, uint32_t thread, uint32_t s
           sharing_find(s, site);
           break;
         }
+        uint32_t before = word >> SHARING_THREAD_SHIFT & SHARING_THREAD;
+        uint64_t key = (uint64_t)word << 32 | site << 1 | write, *same = &s->same[sharing_hash(key, 5) % SHARING_NOTES];
+        if ((before == thread + 1 || before == SHARING_SEVERAL) && __atomic_load_n(same, __ATOMIC_RELAXED) == key) break;
         if (word != was) {
           is = sharing_after(s, word, thread, site, write);
           was = word;
+          if (is == word) __atomic_store_n(same, key, __ATOMIC_RELAXED);
         }
         if (is == word || __atomic_compare_exchange_n(at, &word, is, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) break;
       }

@@ -12,6 +12,7 @@
 
 struct hl_control *hl;
 struct hl_target *hl_targets;
+uint64_t *hl_shared, *hl_found;
 _Thread_local struct hl_thread *hl_me;
 
 static struct { uint64_t lo, hi; } text[HL_MODULES];
@@ -104,7 +105,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
   if (c == MAP_FAILED) refuse("its control file cannot be mapped");
   close(fd);
   if (c->magic != HL_MAGIC || c->version != HL_VERSION) refuse("its control file has another version: build heddle's commands and its library from one source");
-  if (c->nmodules > HL_MODULES || sizeof *c + c->ntargets * sizeof(struct hl_target) + c->npatches * sizeof(struct hl_patch) != (size_t)s.st_size)
+  if (c->nmodules > HL_MODULES || sizeof *c + c->ntargets * sizeof(struct hl_target) + c->npatches * sizeof(struct hl_patch) + (c->nshared + c->most_found) * sizeof(uint64_t) != (size_t)s.st_size)
     refuse("its control file is damaged");
   // A program that this one starts inherits the variable. The file is the first one's.
   uint64_t nobody = 0;
@@ -113,6 +114,8 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
     return;
   }
   hl_targets = (struct hl_target *)(c + 1);
+  hl_shared = (uint64_t *)((struct hl_patch *)(hl_targets + c->ntargets) + c->npatches);
+  hl_found = hl_shared + c->nshared;
   hl = c;
   bool first = true;
   dl_iterate_phdr(module, &first);
@@ -125,6 +128,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
   hl->strings = (uint64_t)(argc > 0 ? argv[0] : *first_env ? *first_env : NULL);
   hl->strings_end = hl->main_stack;
   hl_values_begin();
+  hl_sharing_begin();
   hl_thread();
   if (hl_valued()) hl_record(HL_STACK, 0, (uint64_t)argv, 0, hl->main_stack - (8ull << 20));
   hl_force_begin();

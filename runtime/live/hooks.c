@@ -8,7 +8,14 @@ typedef unsigned __int128 u128;
 
 static inline __attribute__((always_inline)) struct hl_record *access(uint32_t kind, uint64_t pc, const volatile void *p, uint64_t size) {
   if (!hl) return NULL;
-  if (hl->mode == HL_PROFILE) return hl_record(kind, pc, (uint64_t)p, (uint32_t)size, 0);
+  if (hl->mode == HL_PROFILE) {
+    if (hl->sharing) {
+      struct hl_thread *t = hl_thread();
+      bool plain = kind <= HL_WRITE_RANGE, write = kind != HL_READ && kind != HL_READ_RANGE && kind != HL_ATOMIC_LOAD;
+      if (!t->inside && !hl_sharing_access(t, pc, (uint64_t)p, size, write) && plain) return NULL;
+    }
+    return hl_record(kind, pc, (uint64_t)p, (uint32_t)size, 0);
+  }
   if (hl->mode == HL_FORCE) hl_force_access(pc, (uint64_t)p, size);
   return NULL;
 }

@@ -14,6 +14,7 @@
 //   calls.c      the stack of calls of each thread, if the control file asks for it
 //   force.c      CTrigger's phase two: suspends threads around the target instructions
 //   profile.c    records events, for CTrigger's phase one or, with values, for heddle record
+//   sharing.c    which accesses are recorded, without values: those by instructions that access memory of several threads
 //   values.c     what the memory of a recorded access holds
 //   mappings.c   what the program maps, for recordings with values
 //   openmp.c     the ends of OpenMP's constructs, for recordings with values
@@ -25,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HL_VERSION = 4 };
+enum { HL_VERSION = 5 };
 #define HL_MAGIC 0x6576696c6c646568u // "hedlive" and a byte
 enum { HL_NAME = 256, HL_MODULES = 64 };
 
@@ -77,10 +78,14 @@ struct hl_control {
   uint64_t values;    // 1, with HL_PROFILE: events have values, and more kinds of them are recorded
   // Written by the library: the vector of the arguments, and where their strings begin and end.
   uint64_t vectors, strings, strings_end;
-  uint64_t reserved[2];
+  // With HL_PROFILE, without values: 1: of the plain accesses only those of the instructions shared are recorded, and found are
+  // those that accessed memory which several threads accessed while there were several, one of them to write.
+  uint64_t sharing;
+  uint64_t nshared, most_found;
+  uint64_t nfound;    // written by the library; beyond most_found they are only counted
   char directory[HL_NAME]; // where profiles are written
   struct { char path[HL_NAME]; uint64_t base; } modules[HL_MODULES]; // paths by Go, load addresses by the library
-  // hl_target[ntargets] and hl_patch[npatches] follow.
+  // hl_target[ntargets], hl_patch[npatches], uint64_t shared[nshared], in ascending order, and uint64_t found[most_found] follow.
 };
 
 // One thread of the program.
@@ -103,6 +108,7 @@ struct hl_thread {
 
 extern struct hl_control *hl;
 extern struct hl_target *hl_targets;
+extern uint64_t *hl_shared, *hl_found; // instructions, as in hl_target
 extern _Thread_local struct hl_thread *hl_me;
 
 #define HL_EXPORT __attribute__((visibility("default")))
@@ -163,6 +169,13 @@ struct hl_record *hl_record(uint32_t kind, uint64_t pc, uint64_t object, uint32_
 void hl_record_begin(struct hl_thread *t);
 static inline bool hl_records(void) { return hl && hl->mode == HL_PROFILE; }
 static inline bool hl_valued(void) { return hl_records() && hl->values; }
+
+// sharing.c
+void hl_sharing_begin(void);
+bool hl_sharing_access(const struct hl_thread *t, uint64_t pc, uint64_t address, uint64_t size, bool write); // true: it is to be recorded
+void hl_sharing_free(uint64_t address, uint64_t size);
+void hl_sharing_forget(uint64_t address, uint64_t size); // the memory begins a new life
+void hl_sharing_thread(struct hl_thread *t); // the caller
 
 // values.c
 uint64_t hl_content(uint32_t kind, uint64_t address, uint32_t size, uint64_t *more);

@@ -55,6 +55,7 @@ static void *begin(void *arg) {
   __libc_free(arg);
   if (hl_records()) hl_record_begin(s.thread), hl_record(HL_START, (uint64_t)s.run, 0, 0, 0);
   if (hl_valued()) stack_of(s.thread);
+  else if (hl_records()) hl_sharing_thread(s.thread);
   void *result;
   pthread_cleanup_push(ended, NULL);
   result = s.run(s.arg);
@@ -233,6 +234,7 @@ HL_EXPORT int pthread_once(pthread_once_t *o, void (*run)(void)) {
 
 // An allocation that failed is recorded with values only.
 static void *allocated(void *p, size_t n, uint64_t pc) {
+  if (p && hl_records()) hl_sharing_forget((uint64_t)p, n);
   if ((p || hl_valued()) && hl_records()) hl_record(HL_MALLOC, pc, (uint64_t)p, 0, n);
   return p;
 }
@@ -244,7 +246,10 @@ HL_EXPORT void *calloc(size_t n, size_t each) {
 }
 static void freed(void *p, uint64_t pc) {
   if (!p || !hl) return;
-  if (hl->mode == HL_PROFILE) hl_record(HL_FREE, pc, (uint64_t)p, 0, 0);
+  if (hl->mode == HL_PROFILE) {
+    hl_sharing_free((uint64_t)p, malloc_usable_size(p));
+    hl_record(HL_FREE, pc, (uint64_t)p, 0, 0);
+  }
   else if (hl->mode == HL_FORCE) hl_force_access(pc, (uint64_t)p, 1);
 }
 HL_EXPORT void free(void *p) {

@@ -9,10 +9,11 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
-// The control file: struct hl_control of runtime/live/live.h, then the targets and the patches.
+// The control file: struct hl_control of runtime/live/live.h, then the targets, the patches, and the instructions
+// that are known and those that are found to access shared memory.
 const (
 	magic   = 0x6576696c6c646568
-	version = 4
+	version = 5
 
 	nameSize   = 256
 	maxModules = 64
@@ -39,7 +40,7 @@ type head struct {
 	Ready, Threads, Refused, Lost, MainStack uint64
 	Stacks, Values                           uint64
 	Vectors, Strings, StringsEnd             uint64
-	_                                        [2]uint64
+	Sharing, Shared, MostFound, Found        uint64
 	Directory                                [nameSize]byte
 	Table                                    [maxModules]module
 }
@@ -88,12 +89,14 @@ func siteOf(p uint64) trace.Site {
 }
 
 // writeControl creates the control file.
-func writeControl(name string, h *head, targets []target, patches []patch) error {
+func writeControl(name string, h *head, targets []target, patches []patch, shared []uint64) error {
 	h.Magic, h.Version = magic, version
 	h.Targets, h.Patches = uint64(len(targets)), uint64(len(patches))
+	h.Shared = uint64(len(shared))
+	found := make([]uint64, h.MostFound)
 	var b bytes.Buffer
-	h.Size = uint64(binary.Size(h) + len(targets)*binary.Size(target{}) + len(patches)*binary.Size(patch{}))
-	for _, part := range []any{h, targets, patches} {
+	h.Size = uint64(binary.Size(h) + len(targets)*binary.Size(target{}) + len(patches)*binary.Size(patch{}) + 8*(len(shared)+len(found)))
+	for _, part := range []any{h, targets, patches, shared, found} {
 		if err := binary.Write(&b, binary.LittleEndian, part); err != nil {
 			return fmt.Errorf("the control file of an execution cannot be written: %w", err)
 		}
@@ -101,18 +104,18 @@ func writeControl(name string, h *head, targets []target, patches []patch) error
 	return os.WriteFile(name, b.Bytes(), 0o600)
 }
 
-// readControl reads the counters back.
-func readControl(name string, targets int) (h head, out []target, err error) {
+// readControl reads the counters back, and the instructions that were found.
+func readControl(name string, before *head) (h head, out []target, found []uint64, err error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
-		return h, nil, err
+		return h, nil, nil, err
 	}
 	r := bytes.NewReader(b)
-	out = make([]target, targets)
-	for _, part := range []any{&h, out} {
+	out, found = make([]target, before.Targets), make([]uint64, before.MostFound)
+	for _, part := range []any{&h, out, make([]patch, before.Patches), make([]uint64, before.Shared), found} {
 		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
-			return h, nil, fmt.Errorf("the control file of an execution is damaged: %w", err)
+			return h, nil, nil, fmt.Errorf("the control file of an execution is damaged: %w", err)
 		}
 	}
-	return h, out, nil
+	return h, out, found[:min(h.Found, before.MostFound)], nil
 }

@@ -84,6 +84,9 @@ type Request struct {
 	// Values, with Profile, has every access recorded with its value, and the events that only heddle sanitize and
 	// heddle compare need.
 	Values bool
+	// OnlyShared, with Profile, has of the plain accesses only those of the instructions Sharing recorded, and Result.Sharing told.
+	OnlyShared bool
+	Sharing    []trace.Site
 	// Hooks keeps all calls of hooks. Otherwise those that have nothing to do are left out.
 	Hooks bool
 	Limit time.Duration // of the execution
@@ -105,9 +108,17 @@ type Result struct {
 	Threads int
 	Lost    int // events that were not recorded
 	Refused int // calls that could not be left out
+	// Sharing are, with Request.OnlyShared, the instructions that accessed memory which several threads accessed while there were
+	// several, at least one of them to write, in ascending order. SharingCut says that there were more. If Request.Sharing has all
+	// of them, the recording has every access to that memory.
+	Sharing    []trace.Site
+	SharingCut bool
 	Trace   *trace.Trace
 	Times   []uint64 // of the trace's events
 }
+
+// mostFound bounds the instructions that are found to access shared memory.
+const mostFound = 1 << 14
 
 // outputMost bounds the output that is kept.
 const outputMost = 64 << 10
@@ -198,6 +209,14 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 	if q.Values {
 		h.Values = 1
 	}
+	var shared []uint64
+	if q.OnlyShared {
+		h.Sharing, h.MostFound = 1, mostFound
+		for _, s := range q.Sharing {
+			shared = append(shared, place(s))
+		}
+		slices.Sort(shared)
+	}
 	for _, t := range q.Targets {
 		stay := uint64(0)
 		if t.Stay {
@@ -209,7 +228,7 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 			ThreadC: uint32(t.ThreadC + 1), ThreadR: uint32(t.ThreadR + 1), StackC: t.StackC, StackR: t.StackR,
 		})
 	}
-	if err := writeControl(control, &h, targets, p.patches(&q)); err != nil {
+	if err := writeControl(control, &h, targets, p.patches(&q), shared); err != nil {
 		return nil, err
 	}
 
@@ -219,7 +238,7 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, counted, err := readControl(control, len(targets))
+	after, counted, found, err := readControl(control, &h)
 	switch {
 	case err != nil:
 		return nil, err
@@ -230,6 +249,13 @@ func (p *Program) Run(ctx context.Context, q Request) (*Result, error) {
 		r.Counts = append(r.Counts, t.Counts)
 	}
 	r.Threads, r.Lost, r.Refused = int(after.Threads), int(after.Lost), int(after.Refused)
+	for _, at := range found {
+		if s := siteOf(at); s != 0 {
+			r.Sharing = append(r.Sharing, s)
+		}
+	}
+	slices.Sort(r.Sharing)
+	r.SharingCut = after.Found > h.MostFound
 	if q.Mode == Profile {
 		if r.Trace, r.Times, err = p.recording(dir, &after); err == nil {
 			r.Trace.Ending = r.ending(r.Trace)

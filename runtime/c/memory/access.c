@@ -128,11 +128,7 @@ static uint16_t hooks(uint16_t op, uint64_t pc) {
 
 static __attribute__((noinline)) void profile(struct hd_thread *t, uint64_t addr, uint32_t size, uint16_t op, uint64_t pc) {
   if (HD_UNLIKELY(hd_cut_asked)) hd_cut_access(pc);
-  if (HD_UNLIKELY(hd_sharing) && !hd_sharing_access(t, addr, size, op, pc)) {
-    if (HD_UNLIKELY(hd.write_open)) hd_event_passes(t, size, op);
-    return;
-  }
-  if (!hd.values && reported(t, addr, op, pc)) {
+  if (HD_UNLIKELY(hd_left_out) || (!hd.values && reported(t, addr, op, pc))) {
     if (HD_UNLIKELY(hd.write_open)) hd_event_passes(t, size, op);
     return;
   }
@@ -157,7 +153,6 @@ static HD_COLD void slow(uint64_t addr, uint64_t size, uint16_t op, uint64_t pc)
     t->pend.size = (uint32_t)size;
     t->pend.flags = hooks(op, pc);
     hd_point(t);
-    if (HD_UNLIKELY(hd_sharing)) hd_sharing_access(t, addr, size, op, pc);
     if (HD_UNLIKELY(hd_injectable || hd_inject_open) && hd.values) fault(t, addr, size, op);
     if (hd_freed(addr))
       hd_heap_bad_access(addr, (uint32_t)size, op == HD_OP_WRITE || op == HD_OP_WRITE_RANGE, pc);
@@ -244,6 +239,7 @@ HD_ON_SIDE_STACK(void, hd_access, (uint64_t addr, uint64_t size, uint16_t op, ui
     hd_reached(pc);
     quiet = *hd_quiet(pc); // other threads may have run
   }
+  if (HD_UNLIKELY(hd_sharing)) hd_left_out = !hd_sharing_access(hd.cur, addr, size, op, pc);
   if (HD_UNLIKELY(hd.write_open) && !hd.accesses && !hd_is_point(pc)) hd_event_passes(hd.cur, size, op);
   if (!hd.watcher) {
     asked(addr, size, op, pc);
@@ -267,7 +263,7 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
       HD_LEAVE_REGISTERS(addr, size, op, pc);
       return;
     }
-  } else if (hd.watcher && HD_LIKELY(hd_reached == NULL && !hd.write_open) && hd_active() && !is_range(op) && quiet <= HD_QUIET_EACH &&
+  } else if (hd.watcher && HD_LIKELY(hd_reached == NULL && !hd.write_open && !hd_sharing) && hd_active() && !is_range(op) && quiet <= HD_QUIET_EACH &&
              HD_LIKELY(!hd_stack_other(addr)) && hd_shadow_hit(hd.cur, addr, size, op, pc)) {
     HD_LEAVE_REGISTERS(addr, size, op, pc);
     return;

@@ -12,6 +12,7 @@
 #include "memory/heap.h"
 #include "memory/operations.h"
 #include "memory/shadow.h"
+#include "memory/shared_accesses.h"
 #include "memory/visits.h"
 
 // Addresses are an optimisation only; see hd_map_at.
@@ -739,7 +740,7 @@ static void access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t o
 }
 
 void hd_shadow_access(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
-  access(t, addr, size, op, pc, kind_of(op, 0), !hd.accesses);
+  access(t, addr, size, op, pc, kind_of(op, 0), !hd.accesses || hd_left_out);
 }
 
 void hd_shadow_point(struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {

@@ -20,7 +20,7 @@ static void clear(void *p, uint64_t bytes) {
 
 enum { MOST = 1 << 30 }; // bytes of words, for twice as much memory of the program
 
-HD_OWN bool hd_sharing;
+HD_OWN bool hd_sharing, hd_left_out;
 static struct sharing *s;
 
 static bool wanted(uint64_t pc) {
@@ -51,6 +51,7 @@ bool hd_sharing_access(const struct hd_thread *t, uint64_t addr, uint64_t size, 
 void hd_sharing_forget(uint64_t addr, uint64_t size) { sharing_forget(s, addr, size); }
 
 static void begin(void) {
+  hd_left_out = false;
   hd_sharing = hd.plan.flags & HD_PLAN_SHARED && hd.accesses;
   if (!hd_sharing) return;
   if (!s) s = hd_map(sizeof *s, "what threads share");
@@ -60,7 +61,7 @@ static void begin(void) {
 static void report(struct hd_result *r) {
   (void)r;
   if (!hd_sharing) return;
-  hd_sharing = false;
+  hd_sharing = hd_left_out = false;
   uint64_t found[256];
   uint32_t n = 0;
   for (uint32_t i = 1; i < SHARING_SITES; i++) {
