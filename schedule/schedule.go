@@ -134,7 +134,8 @@ type Plan struct {
 	// Fault is injected into each execution (C and C++, with Values); nil for none. Its Event has no effect.
 	Fault *trace.Fault
 	// MaxAccesses is how many events Accesses adds at most (trace.Header.MaxAccesses): 0 for
-	// as many as the target has memory for, AllAccesses for all of them.
+	// as many as the target has memory for, AllAccesses for all of them. With OnlyShared it is as many as there is memory for, if
+	// that is fewer.
 	MaxAccesses int
 	// Watcher, if it is set, is shown every event of a recorded execution while it runs, with
 	// the accesses that are not points whether Accesses asks for them or not, from number

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/atomicity"
@@ -49,8 +50,8 @@ accesses, lists the unserializable interleavings that the accesses allow (two ac
 p and c, and another thread's r in between), prunes those that locks, thread creation, barriers or the
 lifetime of memory rule out, and forces the others, the least likely first. For each it says
 whether the program failed (a finding, with a trace), ran on unharmed, or could not be made
-to do it, and why. Ends with 1 if an execution failed, with 3 if the search was interrupted or recorded no execution,
-and otherwise with 0.`
+to do it, and why. Ends with 1 if an execution failed, with 3 if the search was interrupted, or none failed and
+not everything could be recorded, and otherwise with 0.`
 }
 
 func (c *atomicityCommand) options() (engine.Options, error) {
@@ -150,7 +151,18 @@ func (c *atomicityCommand) Run(a *app) error {
 	if err := c.print(a, &out, found); err != nil {
 		return err
 	}
-	return a.ended(found, err)
+	if err := a.ended(found, err); err != nil || found.Sequential {
+		return err
+	}
+	return incomplete(search.Missing())
+}
+
+// incomplete is the error of a search that found no failure, and whose profile lacks something.
+func incomplete(missing []string) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("no execution failed, but interleavings may be missing, so this is not a clean result: %s; raise --time or --memory, or give the program less work", strings.Join(missing, "; "))
 }
 
 // nothing is the error of a search that recorded no execution.
@@ -195,7 +207,7 @@ func (c *atomicityCommand) live(a *app, program launch.Program, t target.Target,
 	}
 	p := a.progress()
 	r, err := engine.Live(a.ctx, prepared, engine.LiveOptions{
-		Time: c.searching(), Expect: int(c.status()), Seed: c.Seed, Suspend: c.Suspend, Budget: c.Suspensions, Threads: c.SameThreads, Stacks: c.SameStacks, Watchdog: c.Watchdog,
+		Time: c.searching(), Expect: int(c.status()), Seed: c.Seed, Suspend: c.Suspend, Budget: c.Suspensions, Memory: a.memory(), Threads: c.SameThreads, Stacks: c.SameStacks, Watchdog: c.Watchdog,
 	}, p.live)
 	if err != nil && r.Ended != engine.ByInterrupt {
 		p.done()
@@ -264,5 +276,5 @@ func (c *atomicityCommand) live(a *app, program launch.Program, t target.Target,
 	case a.ctx.Err() != nil:
 		return errors.New("interrupted")
 	}
-	return nil
+	return incomplete(r.Missing)
 }

@@ -19,6 +19,8 @@ type LiveOptions struct {
 	// liveShortest and liveLongest. Budget is the number of suspensions in an execution (ASPLOS'09, §5).
 	Suspend time.Duration
 	Budget  int
+	// Memory bounds the recordings, in bytes; 0 for no bound but liveRecorded.
+	Memory int64
 	// Watchdog is how long the first execution may go without using the processor.
 	Watchdog time.Duration
 	// Threads restricts an interleaving to the threads that the profile showed.
@@ -38,6 +40,8 @@ const (
 	liveAgain = 8
 	// liveRecorded bounds the events of a thread in a recording.
 	liveRecorded = 4_000_000
+	// liveEvent is how many bytes of LiveOptions.Memory an event takes: as a record, which is sorted, in the trace, and for its analysis.
+	liveEvent = 512
 	// The limit of a suspension, unless it is given: in the time of an undisturbed execution, and within bounds.
 	liveSuspend, liveShortest, liveLongest = 2, 2 * time.Millisecond, 50 * time.Millisecond
 	// The thread before c waits this part of a suspension for r to be done, and livePass at least.
@@ -156,6 +160,9 @@ func Live(ctx context.Context, p *live.Program, opts LiveOptions, tell func(Live
 	bounded, cancel := limited(ctx, opts.Time)
 	defer cancel()
 	err := s.profile(bounded)
+	if err != nil && s.report.Profile.Threads() > 1 {
+		s.miss(atomicity.EndedEarly)
+	}
 	if err == nil && s.report.Ended == "" {
 		began := time.Now()
 		err = s.force(bounded)
@@ -205,10 +212,14 @@ func (s *liveSearch) profile(ctx context.Context) error {
 	s.limits(plain.Seconds * liveRecording)
 	defer func() { s.report.Profiling = time.Since(began).Seconds() - s.report.Analysis }()
 	quiet, longest, again := 0, plain.Seconds, 0
+	most := liveRecorded
+	if s.opts.Memory > 0 {
+		most = min(most, int(max(s.opts.Memory/liveEvent/int64(max(plain.Threads, 1)), 1)))
+	}
 	var failed []*live.Result // recordings
 	for n := 0; n < liveLeast || quiet < liveQuiet && n < liveMost; n++ {
 		s.tell(LiveProgress{Phase: "profiling", Executions: s.report.Executions, Elapsed: time.Since(s.began)})
-		r, err := s.execute(ctx, live.Request{Mode: live.Profile, Most: liveRecorded, Stacks: s.opts.Stacks, OnlyShared: true, Sharing: s.report.Sharing})
+		r, err := s.execute(ctx, live.Request{Mode: live.Profile, Most: most, Stacks: s.opts.Stacks, OnlyShared: true, Sharing: s.report.Sharing})
 		if err != nil {
 			return err
 		}

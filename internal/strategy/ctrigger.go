@@ -230,11 +230,16 @@ func (c *CTrigger) FailedWithout(x *atomicity.Interleaving, same func(*trace.End
 func (c *CTrigger) Sharing() []trace.Site { return c.state.Sharing }
 
 // Missing says what keeps the profile from being whole.
-func (c *CTrigger) Missing() []string { return c.state.Missing }
+func (c *CTrigger) Missing() []string {
+	if s := &c.state; !s.Forcing && !c.arm && s.Profile.Threads() > 1 {
+		return append(slices.Clip(s.Missing), atomicity.EndedEarly)
+	}
+	return c.state.Missing
+}
 
 // Coverage implements Exhaustive. The search ends, and has not executed everything.
 func (c *CTrigger) Coverage() (Coverage, bool) {
-	missing := append([]string{"only unserializable interleavings were forced"}, c.state.Missing...)
+	missing := append([]string{"only unserializable interleavings were forced"}, c.Missing()...)
 	return Coverage{Preemptions: -1, Executions: c.state.Seen, Missing: missing}, true
 }
 

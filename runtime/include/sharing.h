@@ -214,6 +214,21 @@ static inline void sharing_access(struct sharing *s, uint32_t thread, uint32_t s
   }
 }
 
+// Reports whether an access changes nothing and is not to be recorded, as most are. False is no answer.
+static inline __attribute__((always_inline)) bool sharing_idle(const struct sharing *s, uint32_t thread, uint64_t pc, uint64_t address, uint64_t size, bool write) {
+  uint32_t site = (uint32_t)sharing_hash(pc, 1) % SHARING_SITES;
+  if (__atomic_load_n(&s->sites[site].pc, __ATOMIC_RELAXED) != pc) return false;
+  uint32_t state = __atomic_load_n(&s->sites[site].state, __ATOMIC_RELAXED);
+  uint64_t unit = address >> SHARING_UNIT;
+  if (!(state & SHARING_KNOWN) || state & SHARING_WANTED || (address + size - 1) >> SHARING_UNIT != unit) return false;
+  const struct sharing_chunk *c = __atomic_load_n(&s->chunks[(uint32_t)sharing_hash(unit >> SHARING_CHUNK, 4) % SHARING_CHUNKS], __ATOMIC_ACQUIRE);
+  if (!c || c->number != unit >> SHARING_CHUNK) return false;
+  uint32_t word = __atomic_load_n(&c->words[unit & ((1u << SHARING_CHUNK) - 1)], __ATOMIC_RELAXED), before = word >> SHARING_THREAD_SHIFT & SHARING_THREAD;
+  if (word == SHARING_SHARED) return state & SHARING_FOUND;
+  uint64_t key = (uint64_t)word << 32 | site << 1 | write;
+  return (before == thread + 1 || before == SHARING_SEVERAL) && __atomic_load_n(&s->same[sharing_hash(key, 5) % SHARING_NOTES], __ATOMIC_RELAXED) == key;
+}
+
 // Memory begins a new life: nobody has accessed it.
 static inline void sharing_forget(struct sharing *s, uint64_t address, uint64_t size) {
   if (!size) return;

@@ -41,6 +41,7 @@ static bool wanted(uint64_t pc) {
 
 bool hl_sharing_access(const struct hl_thread *t, uint64_t pc, uint64_t address, uint64_t size, bool write) {
   if (!s) return true;
+  if (sharing_idle(s, t->number, pc, address, size, write)) return false;
   uint32_t site = sharing_site(s, pc);
   if (!site) return true;
   uint32_t state = __atomic_load_n(&s->sites[site].state, __ATOMIC_RELAXED);

@@ -30,6 +30,9 @@ type entry struct {
 	run int // the last recording that exercised it
 }
 
+// EndedEarly says why interleavings may be missing in a profile of fewer executions than it needs.
+const EndedEarly = "profiling ended early: fewer executions were recorded than it needs"
+
 // NewProfile returns an empty profile.
 func NewProfile() *Profile {
 	return &Profile{numbers: map[Statement]int32{}, triples: map[triple]*entry{}, accesses: map[int32]bool{}, conflicts: map[[2]int32]bool{}}

@@ -34,6 +34,8 @@ func maxAccesses(p *schedule.Plan, memory int64) (kept, shown uint64) {
 	}
 	if p.Accesses {
 		switch {
+		case p.MaxAccesses > 0 && p.OnlyShared:
+			kept = min(uint64(p.MaxAccesses), of(memoryPerKept))
 		case p.MaxAccesses > 0:
 			kept = uint64(p.MaxAccesses)
 		case p.MaxAccesses < 0:

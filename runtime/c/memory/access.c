@@ -263,8 +263,8 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
       HD_LEAVE_REGISTERS(addr, size, op, pc);
       return;
     }
-  } else if (hd.watcher && HD_LIKELY(hd_reached == NULL && !hd.write_open && !hd_sharing) && hd_active() && !is_range(op) && quiet <= HD_QUIET_EACH &&
-             HD_LIKELY(!hd_stack_other(addr)) && hd_shadow_hit(hd.cur, addr, size, op, pc)) {
+  } else if (hd.watcher && HD_LIKELY(hd_reached == NULL && !hd.write_open) && hd_active() && !is_range(op) && quiet <= HD_QUIET_EACH &&
+             HD_LIKELY(!hd_stack_other(addr)) && (HD_LIKELY(!hd_sharing) || hd_sharing_idle(hd.cur, addr, size, op, pc)) && hd_shadow_hit(hd.cur, addr, size, op, pc)) {
     HD_LEAVE_REGISTERS(addr, size, op, pc);
     return;
   }

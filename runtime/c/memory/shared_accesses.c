@@ -10,18 +10,16 @@
 
 // The runtime's mappings are shared ones unless executions have processes of their own, and of those MADV_DONTNEED keeps the
 // contents.
-static void clear(void *p, uint64_t bytes) {
+void hd_sharing_clear(void *p, uint64_t bytes) {
   enum { DONTNEED = 4, REMOVE = 9 };
   if (hd_sys(SYS_madvise, p, bytes, REMOVE) != 0) hd_sys(SYS_madvise, p, bytes, DONTNEED);
 }
-#define SHARING_MAP(bytes) hd_map(bytes, "what threads share")
-#define SHARING_CLEAR(p, bytes) clear(p, bytes)
-#include "sharing.h"
 
 enum { MOST = 1 << 30 }; // bytes of words, for twice as much memory of the program
 
 HD_OWN bool hd_sharing, hd_left_out;
-static struct sharing *s;
+HD_OWN struct sharing *hd_sharing_table;
+
 
 static bool wanted(uint64_t pc) {
   const uint64_t *list = hd_plan_shared(hd.names, &hd.plan);
@@ -36,26 +34,26 @@ static bool wanted(uint64_t pc) {
 }
 
 bool hd_sharing_access(const struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
-  uint32_t site = sharing_site(s, pc);
+  uint32_t site = sharing_site(hd_sharing_table, pc);
   if (!site) return true; // too many instructions
-  uint32_t state = s->sites[site].state;
-  if (!state) s->sites[site].state = state = SHARING_KNOWN | (wanted(pc) ? SHARING_WANTED : 0);
+  uint32_t state = hd_sharing_table->sites[site].state;
+  if (!state) hd_sharing_table->sites[site].state = state = SHARING_KNOWN | (wanted(pc) ? SHARING_WANTED : 0);
   // What happens while no other thread exists is not recorded, and is before and after all else.
   if (hd.unjoined || hd.handlers) {
     bool write = op != HD_OP_READ && op != HD_OP_READ_RANGE && op != HD_OP_ATOMIC_LOAD;
-    sharing_access(s, t->number, op == HD_OP_FREE ? 0 : site, addr, size, write);
+    sharing_access(hd_sharing_table, t->number, op == HD_OP_FREE ? 0 : site, addr, size, write);
   }
   return state & SHARING_WANTED;
 }
 
-void hd_sharing_forget(uint64_t addr, uint64_t size) { sharing_forget(s, addr, size); }
+void hd_sharing_forget(uint64_t addr, uint64_t size) { sharing_forget(hd_sharing_table, addr, size); }
 
 static void begin(void) {
   hd_left_out = false;
   hd_sharing = hd.plan.flags & HD_PLAN_SHARED && hd.accesses;
   if (!hd_sharing) return;
-  if (!s) s = hd_map(sizeof *s, "what threads share");
-  sharing_begin(s, MOST);
+  if (!hd_sharing_table) hd_sharing_table = hd_map(sizeof *hd_sharing_table, "what threads share");
+  sharing_begin(hd_sharing_table, MOST);
 }
 
 static void report(struct hd_result *r) {
@@ -65,8 +63,8 @@ static void report(struct hd_result *r) {
   uint64_t found[256];
   uint32_t n = 0;
   for (uint32_t i = 1; i < SHARING_SITES; i++) {
-    if (!(s->sites[i].state & SHARING_FOUND)) continue;
-    found[n++] = hd_name(s->sites[i].pc);
+    if (!(hd_sharing_table->sites[i].state & SHARING_FOUND)) continue;
+    found[n++] = hd_name(hd_sharing_table->sites[i].pc);
     if (n == sizeof found / sizeof *found) {
       hd_out(HD_REC_SHARED, found, n * (uint32_t)sizeof *found);
       n = 0;
@@ -77,7 +75,7 @@ static void report(struct hd_result *r) {
 
 // A new thread reuses the stack and the thread-local variables of one that has ended.
 static void host_reused(struct hd_host *h) {
-  if (hd_sharing) sharing_forget(s, h->lo, h->hi - h->lo);
+  if (hd_sharing) sharing_forget(hd_sharing_table, h->lo, h->hi - h->lo);
 }
 
 const struct hd_registration hd_sharings = { .begin = begin, .report = report, .host_reused = host_reused };
