@@ -51,6 +51,9 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 	for _, s := range p.Points {
 		m.Points = append(m.Points, uint64(s))
 	}
+	for _, s := range p.Omit {
+		m.Omit = append(m.Omit, uint64(s))
+	}
 	if err := p.CheckHolds(); err != nil {
 		return nil, fmt.Errorf("a plan cannot leave its process: %w: a bug in heddle", err)
 	}
@@ -126,6 +129,9 @@ func decodePlan(data []byte) (p Plan, err error) {
 	}
 	for _, s := range m.Points {
 		p.Points = append(p.Points, trace.Site(s))
+	}
+	for _, s := range m.Omit {
+		p.Omit = append(p.Omit, trace.Site(s))
 	}
 	if p.Holds, err = decodeHolds(m.Holds); err != nil {
 		return p, err

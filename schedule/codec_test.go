@@ -78,7 +78,7 @@ func TestCodecHasEveryField(t *testing.T) {
 		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, Cut: true, Turns: Turns{25, 26, 27}, FairAfter: 10, FairSeed: 11, Timeouts: true, Delays: AnyDelays,
 		Spurious: true, Haste: true, Cycles: true, Record: true, Accesses: true, Values: true, Functions: true, States: true, WordsFrom: 24, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Visits: true, Stop: true, ExpectStatus: 12, Output: true, Fault: &trace.Fault{Model: trace.FaultKilled, Thread: 20, Site: 23, Index: 21, Amount: 22},
 		Holds:   []Hold{{Site: 13, Arrival: 14, Thread: AnyThread, Until: 15, When: Reached, Same: true, Last: 16, Not: true, Steps: 17, Time: true}},
-		Weights: []int{18}, Interesting: []trace.Site{19},
+		Weights: []int{18}, Interesting: []trace.Site{19}, Omit: []trace.Site{28},
 	}
 	o := Outcome{
 		Index: 1, Ending: trace.Ending{Kind: trace.Diverged, Message: "m", Output: []byte("text")}, Signature: 2, Points: 3, Switches: 4, Preemptions: 5,
@@ -216,7 +216,7 @@ func TestCodecRefuses(t *testing.T) {
 	}{
 		{"empty", "version 0", nil, false},
 		{"garbage", "cannot be read", []byte("hello, heddle"), false},
-		{"version", "it has version 1, and this heddle knows version 11", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
+		{"version", "it has version 1, and this heddle knows version 12", plan(func(m *tracepb.Plan) { m.Version = 1 }), false},
 		{"points", "scheduling points", plan(func(m *tracepb.Plan) { m.PointsVersion = PointsVersion + 1 }), false},
 		{"unknown field", "fields that this heddle does not know", append(plan(func(*tracepb.Plan) {}), 0xa0, 0x3f, 1), false},
 		{"unknown field inside", "fields that this heddle does not know", plan(func(m *tracepb.Plan) {
@@ -233,7 +233,7 @@ func TestCodecRefuses(t *testing.T) {
 		{"script", "its script has a step of thread 3, where there are 0 threads", plan(func(m *tracepb.Plan) {
 			m.Script = &tracepb.Schedule{Count: 1, IntervalThread: []uint32{3}, IntervalLength: []uint32{1}, CodeOp: []uint32{1}, CodeSite: []int64{1}}
 		}), false},
-		{"outcome's version", "it has version 12", outcome(func(m *tracepb.Outcome) { m.Version = 12 }), true},
+		{"outcome's version", "it has version 13", outcome(func(m *tracepb.Outcome) { m.Version = 13 }), true},
 		{"no ending", "it has no ending", outcome(func(m *tracepb.Outcome) { m.Ending = nil }), true},
 		{"kind", "300 is not a kind of ending", outcome(func(m *tracepb.Outcome) { m.Ending.Kind = 300 }), true},
 		{"divergence", "an impossible step", outcome(func(m *tracepb.Outcome) { m.Diverged = &tracepb.Divergence{} }), true},

@@ -137,6 +137,9 @@ type Plan struct {
 	// as many as the target has memory for, AllAccesses for all of them. With OnlyShared it is as many as there is memory for, if
 	// that is fewer.
 	MaxAccesses int
+	// Omit are memory instructions whose plain reads and writes are left out of the trace unless they are scheduling points: what a
+	// long execution computes takes most of its memory. A target may ignore it.
+	Omit []trace.Site
 	// Watcher, if it is set, is shown every event of a recorded execution while it runs, with
 	// the accesses that are not points whether Accesses asks for them or not, from number
 	// SkipAccesses on.

@@ -42,7 +42,7 @@ func drawTrace(t *rapid.T) *Trace {
 			Instrumented: rapid.Bool().Draw(t, "instrumented"), Original: str.Draw(t, "original"),
 			Isolation: str.Draw(t, "isolation"),
 			Signature: str.Draw(t, "signature"),
-			FairAfter: rapid.IntRange(0, 1<<31-1).Draw(t, "fair after"), Cut: rapid.IntRange(0, 1<<31-1).Draw(t, "cut"), MaxAccesses: rapid.IntRange(0, 1<<40).Draw(t, "max accesses"),
+			FairAfter: rapid.IntRange(0, 1<<31-1).Draw(t, "fair after"), Cut: rapid.IntRange(0, 1<<31-1).Draw(t, "cut"), MaxAccesses: rapid.IntRange(0, 1<<40).Draw(t, "max accesses"), Unrecorded: sites.Draw(t, "unrecorded"),
 			Omit:    rapid.SliceOfN(str, 0, 2).Draw(t, "without"),
 			TryLock: rapid.SliceOfN(str, 0, 2).Draw(t, "tried locks"),
 			Argv0:   str.Draw(t, "argv0"), Surroundings: rapid.SliceOfN(str, 0, 3).Draw(t, "surroundings"),

@@ -9,7 +9,7 @@ import (
 func canonical(t *Trace) *Trace {
 	c := *t
 	h := &c.Header
-	h.Command, h.Env, h.Points = nilIfEmpty(h.Command), nilIfEmpty(h.Env), nilIfEmpty(h.Points)
+	h.Command, h.Env, h.Points, h.Unrecorded = nilIfEmpty(h.Command), nilIfEmpty(h.Env), nilIfEmpty(h.Points), nilIfEmpty(h.Unrecorded)
 	if h.Recipe != nil {
 		r := *h.Recipe
 		r.Flags, r.Env, r.Packages, r.Args, r.LeakIgnore, r.Exec = nilIfEmpty(r.Flags), nilIfEmpty(r.Env), nilIfEmpty(r.Packages), nilIfEmpty(r.Args), nilIfEmpty(r.LeakIgnore), nilIfEmpty(r.Exec)

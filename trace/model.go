@@ -582,6 +582,8 @@ type Header struct {
 	// MaxAccesses is not 0 if the execution had more allocations and accesses that were not
 	// scheduling points than were recorded: only this many of them, the first, are events.
 	MaxAccesses int
+	// Unrecorded are memory instructions, ascending, whose plain reads and writes are not among the events (schedule.Plan.Omit).
+	Unrecorded []Site
 }
 
 // Run is what a replay of a trace runs: all of the header that decides which programs are started, from what source they are built, and with what words,
@@ -607,7 +609,7 @@ func (h *Header) Run() Run {
 // Executed returns the header with the fields of execution, another recording of the same program, that say how the execution itself
 // went and was recorded. A replay of its events needs them.
 func (h Header) Executed(execution Header) Header {
-	h.Values, h.FairAfter, h.MaxAccesses = execution.Values, execution.FairAfter, execution.MaxAccesses
+	h.Values, h.FairAfter, h.MaxAccesses, h.Unrecorded = execution.Values, execution.FairAfter, execution.MaxAccesses, execution.Unrecorded
 	h.Cut = cmp.Or(execution.Cut, h.Cut) // a replay of one that failed before is not cut
 	return h
 }

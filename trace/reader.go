@@ -229,7 +229,7 @@ func (r *Reader) readHeader() error {
 		if h == nil {
 			return r.damaged(errors.New("the header is missing"))
 		}
-		n := int64(len(h.Points)) * 8
+		n := int64(len(h.Points)+len(h.Unrecorded)) * 8
 		recipe := h.GetRecipe()
 		for _, b := range [][][]byte{
 			h.Command, h.Stdin, h.Env, h.Omit, h.TryLock, h.Surroundings,

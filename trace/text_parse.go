@@ -180,6 +180,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		h.FairAfter = int(l.integer("patience", 32))
 	case "cut":
 		h.Cut = int(l.integer("number of scheduling points", 32))
+	case "unrecorded":
+		h.Unrecorded = l.sites(h.Unrecorded)
 	case "max-accesses":
 		h.MaxAccesses = int(l.integer("number of accesses", 64))
 	case "values":

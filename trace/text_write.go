@@ -104,6 +104,7 @@ func writeHeaderText(b *bufio.Writer, h *Header) {
 	if h.MaxAccesses != 0 {
 		fmt.Fprintf(b, "max-accesses %d\n", h.MaxAccesses)
 	}
+	writeSitesText(b, "unrecorded", h.Unrecorded)
 }
 
 // writeWordsText writes a list of strings on one line, nothing if it is empty.

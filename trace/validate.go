@@ -66,7 +66,7 @@ func (e *InvalidError) Error() string {
 // Mappings: each is of at most 2^47 bytes at an address, and they are in the order of Event, which is an index of an event or
 // their number.
 //
-// Header: the sites of Points are as above, Cut and MaxAccesses are not negative, and a Fault has a valid model, a site as above and at
+// Header: the sites of Points and Unrecorded are as above, Cut and MaxAccesses are not negative, and a Fault has a valid model, a site as above and at
 // most as many events before it as there are.
 //
 // Ending:
@@ -449,6 +449,11 @@ func (v *validator) points() error {
 	for _, s := range v.t.Header.Points {
 		if p := v.site(s); p != "" {
 			return invalid("the header's points", "%s", p)
+		}
+	}
+	for _, s := range v.t.Header.Unrecorded {
+		if p := v.site(s); p != "" {
+			return invalid("the header's unrecorded instructions", "%s", p)
 		}
 	}
 	return nil

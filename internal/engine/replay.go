@@ -90,6 +90,7 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 		Delays:    schedule.NoDelays, // except in steps recorded as early timeouts
 		FairAfter: cmp.Or(recorded.Header.FairAfter, schedule.Never),
 		Record:    true,
+		Omit:      recorded.Header.Unrecorded,
 		Values:    recorded.Header.Values, // even where no other access was recorded, those that are scheduling points have theirs
 	}
 	if hasAccesses(recorded) {

@@ -103,7 +103,7 @@ func (x *Experiment) Reordered(order []int, more ...trace.Site) schedule.Plan {
 	return Everything(schedule.Plan{
 		Seed: x.Plan.Seed, Repeat: 1, Mode: schedule.Tolerant, Script: Steps(events), Threads: t.Threads,
 		Policy: schedule.Fair, Points: points, ExpectStatus: x.Plan.ExpectStatus, Delays: x.setting.Delays,
-		MaxSteps: x.setting.Budget(t, points),
+		MaxSteps: x.setting.Budget(t, points), Omit: x.Plan.Omit,
 	})
 }
 

@@ -15,7 +15,7 @@ var tooEarly = &Pattern{
 		first, later, ok := x.later()
 		end := &x.Trace.Ending
 		if !ok || end.Kind != trace.Signal || end.Thread != first.Thread || !isAccess(first) || !isAccess(later) ||
-			ops.Changes(first) || !ops.Changes(later) || first.Value != 0 || x.written(first, x.Order.First) {
+			ops.Changes(first) || !ops.Changes(later) || first.Value != 0 || len(x.Trace.Header.Unrecorded) > 0 || x.written(first, x.Order.First) {
 			return nil
 		}
 		return &Match{Say: func(Words) string { return "It is 0, and no write of it came before." }}

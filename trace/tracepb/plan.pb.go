@@ -70,6 +70,7 @@ type Plan struct {
 	Output        bool                   `protobuf:"varint,26,opt,name=output,proto3" json:"output,omitempty"`
 	Weights       []uint32               `protobuf:"varint,27,rep,packed,name=weights,proto3" json:"weights,omitempty"`         // of the script's threads
 	Interesting   []uint64               `protobuf:"varint,28,rep,packed,name=interesting,proto3" json:"interesting,omitempty"` // trace.Site
+	Omit          []uint64               `protobuf:"varint,47,rep,packed,name=omit,proto3" json:"omit,omitempty"`               // trace.Site
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -401,6 +402,13 @@ func (x *Plan) GetWeights() []uint32 {
 func (x *Plan) GetInteresting() []uint64 {
 	if x != nil {
 		return x.Interesting
+	}
+	return nil
+}
+
+func (x *Plan) GetOmit() []uint64 {
+	if x != nil {
+		return x.Omit
 	}
 	return nil
 }
@@ -1416,7 +1424,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xbd\t\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xd1\t\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -1466,7 +1474,8 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x05holds\x18\x19 \x03(\v2\x15.heddle.trace.v1.HoldR\x05holds\x12\x16\n" +
 	"\x06output\x18\x1a \x01(\bR\x06output\x12\x18\n" +
 	"\aweights\x18\x1b \x03(\rR\aweights\x12 \n" +
-	"\vinteresting\x18\x1c \x03(\x04R\vinterestingJ\x04\b \x10!\"\xda\x01\n" +
+	"\vinteresting\x18\x1c \x03(\x04R\vinteresting\x12\x12\n" +
+	"\x04omit\x18/ \x03(\x04R\x04omitJ\x04\b \x10!\"\xda\x01\n" +
 	"\x04Hold\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\x04R\x04site\x12\x18\n" +
 	"\aarrival\x18\x02 \x01(\rR\aarrival\x12\x16\n" +

@@ -272,6 +272,7 @@ type Header struct {
 	Fault         *Fault                 `protobuf:"bytes,36,opt,name=fault,proto3" json:"fault,omitempty"`
 	TryLock       [][]byte               `protobuf:"bytes,37,rep,name=try_lock,json=tryLock,proto3" json:"try_lock,omitempty"`        // lines executed with a lock held, LOCK@FILE:FROM-TO
 	FairAfter     uint32                 `protobuf:"varint,40,opt,name=fair_after,json=fairAfter,proto3" json:"fair_after,omitempty"` // the points with which the fair phase of the execution began; 0: it did not begin
+	Unrecorded    []int64                `protobuf:"zigzag64,42,rep,packed,name=unrecorded,proto3" json:"unrecorded,omitempty"`       // memory instructions of which no plain access was recorded, each the difference to the one before
 	Cut           uint32                 `protobuf:"varint,41,opt,name=cut,proto3" json:"cut,omitempty"`                              // the points after which the execution was cut, or would have been had it not failed before; 0: whole
 	Live          bool                   `protobuf:"varint,39,opt,name=live,proto3" json:"live,omitempty"`                            // recorded while threads ran in parallel: there is no schedule to follow
 	Recipe        *Recipe                `protobuf:"bytes,26,opt,name=recipe,proto3" json:"recipe,omitempty"`                         // its packages and arguments may go on in the next record, too
@@ -503,6 +504,13 @@ func (x *Header) GetFairAfter() uint32 {
 		return x.FairAfter
 	}
 	return 0
+}
+
+func (x *Header) GetUnrecorded() []int64 {
+	if x != nil {
+		return x.Unrecorded
+	}
+	return nil
 }
 
 func (x *Header) GetCut() uint32 {
@@ -2187,7 +2195,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06ending\x18\t \x01(\v2\x17.heddle.trace.v1.EndingH\x00R\x06ending\x12(\n" +
 	"\x03end\x18\n" +
 	" \x01(\v2\x14.heddle.trace.v1.EndH\x00R\x03endB\x06\n" +
-	"\x04kind\"\xfb\x06\n" +
+	"\x04kind\"\x9b\a\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06heddle\x18\x01 \x01(\fR\x06heddle\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\fR\x06target\x12%\n" +
@@ -2219,7 +2227,10 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x05fault\x18$ \x01(\v2\x16.heddle.trace.v1.FaultR\x05fault\x12\x19\n" +
 	"\btry_lock\x18% \x03(\fR\atryLock\x12\x1d\n" +
 	"\n" +
-	"fair_after\x18( \x01(\rR\tfairAfter\x12\x10\n" +
+	"fair_after\x18( \x01(\rR\tfairAfter\x12\x1e\n" +
+	"\n" +
+	"unrecorded\x18* \x03(\x12R\n" +
+	"unrecorded\x12\x10\n" +
 	"\x03cut\x18) \x01(\rR\x03cut\x12\x12\n" +
 	"\x04live\x18' \x01(\bR\x04live\x12/\n" +
 	"\x06recipe\x18\x1a \x01(\v2\x17.heddle.trace.v1.RecipeR\x06recipeJ\x04\b&\x10'\"\x8d\x01\n" +

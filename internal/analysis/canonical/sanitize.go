@@ -47,7 +47,7 @@ func Sanitize(src Source, memory int64) (*Execution, error) {
 	h := src.Header()
 	s := &sanitizer{names: newNames(h.Target), store: newStore(memory)}
 	x := &Execution{
-		Target: h.Target, BuildID: h.BuildID, Complete: h.MaxAccesses == 0, Instrumented: h.Instrumented, Values: h.Values, Live: h.Live,
+		Target: h.Target, BuildID: h.BuildID, Complete: h.MaxAccesses == 0 && len(h.Unrecorded) == 0, Instrumented: h.Instrumented, Values: h.Values, Live: h.Live,
 		store: s.store,
 	}
 	if err := s.read(src); err != nil {

@@ -78,13 +78,14 @@ type recording struct {
 	typeBytes int    // of type names sent
 	sent      uint64 // events that the runtime has sent
 
-	mallocs     bool   // allocations are among the events sent
-	sparse      bool   // only scheduling points are kept
-	values      bool   // every access comes with its value
-	kept, most  uint64 // of the events that are not scheduling points: kept, and the limit
-	cut         bool   // there were more than most, which may be known at the end only
-	shown, show uint64 // accesses that the watcher has seen, and the limit
-	hidden      bool   // there were more than show
+	omit        map[trace.Site]bool // instructions whose plain accesses are not kept
+	mallocs     bool                // allocations are among the events sent
+	sparse      bool                // only scheduling points are kept
+	values      bool                // every access comes with its value
+	kept, most  uint64              // of the events that are not scheduling points: kept, and the limit
+	cut         bool                // there were more than most, which may be known at the end only
+	shown, show uint64              // accesses that the watcher has seen, and the limit
+	hidden      bool                // there were more than show
 }
 
 func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.Event) *recording {
@@ -92,6 +93,12 @@ func newRecording(prog Program, p *schedule.Plan, memory int64, events []trace.E
 		prog: prog, watcher: p.Watcher, events: events[:0],
 		stacks: make([][]trace.Site, 1), live: map[trace.Object]int{}, told: map[trace.Object]int{}, freed: map[trace.Object]freed{}, typeOf: map[uint64]string{}, sparse: !p.Accesses, values: p.Values,
 		mallocs: p.Accesses || p.Watcher != nil,
+	}
+	if len(p.Omit) > 0 {
+		r.omit = make(map[trace.Site]bool, len(p.Omit))
+		for _, s := range p.Omit {
+			r.omit[s] = true
+		}
 	}
 	r.most, r.show = maxAccesses(p, memory)
 	if r.show >= r.most {
@@ -220,6 +227,9 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 	}
 	extra := ev.Detail()
 	r.showWatcher(ev, extra)
+	if r.omit != nil && extra && (ev.Op == trace.OpRead || ev.Op == trace.OpWrite) && r.omit[ev.Site] {
+		return
+	}
 	if ev.Op == trace.OpState {
 		return
 	}
@@ -339,6 +349,9 @@ func (r *recording) trace(p *schedule.Plan, e trace.Ending) *trace.Trace {
 	}
 	tr.Header.Points = p.Sites()
 	tr.Header.ExpectStatus, tr.Header.Values = p.ExpectStatus, p.Values
+	if p.Accesses {
+		tr.Header.Unrecorded = p.Omit
+	}
 	if r.cut {
 		tr.Header.MaxAccesses = int(r.most)
 	}
