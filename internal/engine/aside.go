@@ -58,6 +58,12 @@ const simplifyShare = 4
 // causeShare is the part of the remaining time that simplifying leaves to the search for the cause.
 const causeShare = 3
 
+// reserved returns how much of a search's time simplification and the cause have to themselves: a failure that shows in the last moment needs
+// them as much as one found at once.
+func reserved(all time.Duration) time.Duration {
+	return min(max(all/8, min(all/4, time.Second)), whyTime)
+}
+
 // setsAside reports whether some findings do not end the search.
 func (o *Options) setsAside() bool { return o.All || len(o.Ignore) > 0 || o.Suppressed != nil }
 
@@ -190,7 +196,7 @@ func (s *search) share(opts *SimplifyOptions) {
 	switch {
 	case s.opts.All:
 		share = max(left/simplifyShare, time.Second)
-	case s.opts.Why != nil && left > s.opts.Time/10: // otherwise the search has used up the time, and simplification has what comes after it
+	case s.opts.Why != nil && left > 0:
 		share = left - left/causeShare
 	default:
 		return

@@ -276,6 +276,17 @@ func TestIgnoreRunsWholePlans(t *testing.T) {
 	}
 }
 
+// TestReserved: whatever the search does, some of its time is left for the cause, and most is its own.
+func TestReserved(t *testing.T) {
+	for all, want := range map[time.Duration]time.Duration{
+		time.Second: time.Second / 4, 3 * time.Second: 3 * time.Second / 4, 6 * time.Second: time.Second, 16 * time.Second: 2 * time.Second, time.Hour: whyTime,
+	} {
+		if got := reserved(all); got != want {
+			t.Errorf("of %v: %v, want %v", all, got, want)
+		}
+	}
+}
+
 // TestShare: simplifying leaves some of a search's time to the search for the cause, and of one of several findings to the others.
 func TestShare(t *testing.T) {
 	const all = 12 * time.Hour
@@ -289,9 +300,10 @@ func TestShare(t *testing.T) {
 		"no cause":      {Options{Time: all}, 0, 0},
 		"several":       {Options{Time: all, All: true, Why: &report.Running{}}, 0, 3 * time.Hour},
 		"no limit":      {Options{Why: &report.Running{}}, 0, 0},
+		"late":          {Options{Time: 240 * time.Hour, Why: &report.Running{}}, 0, 8 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &search{opts: &c.opts, began: time.Now()}
+			s := &search{opts: &c.opts, began: time.Now().Add(min(all-c.opts.Time, 0))}
 			opts := SimplifyOptions{Time: c.given}
 			if s.share(&opts); opts.Time > c.most || opts.Time < c.most-time.Hour {
 				t.Errorf("%v, want %v", opts.Time, c.most)

@@ -70,8 +70,8 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 	if err != nil || s.opts.NoSimplify {
 		return true, s.unlessTime(ctx, err)
 	}
-	if err := s.simplify(ctx, o.Trace); err != nil {
-		return true, s.unlessTime(ctx, err)
+	if err := s.simplify(ctx, o.Trace); s.unlessTime(ctx, err) != nil {
+		return true, err
 	}
 	s.explain(ctx)
 	return true, nil
@@ -106,7 +106,7 @@ func causeSoon(ctx context.Context, t target.Target, tr *trace.Trace, opts Expla
 	}
 	cause, err := FindCause(ctx, t, tr, opts)
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil: // perhaps before the first execution
 		return &report.Explanation{Cut: true, Reason: report.OutOfTime}, nil
 	case err != nil:
 		return nil, nil

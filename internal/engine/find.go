@@ -310,6 +310,9 @@ func (s *search) find(ctx context.Context) error {
 	exploring, end := context.WithCancelCause(bounded)
 	defer end(nil)
 	s.endSooner = s.shortens(end)
+	if s.opts.Why != nil && !s.opts.NoSimplify && s.opts.Time > 0 {
+		s.endSooner(1 - float64(reserved(s.opts.Time))/float64(s.opts.Time))
+	}
 	for {
 		f, err := s.explore(exploring)
 		if err != nil {
