@@ -12,9 +12,9 @@ const CheckThenAct = "check then act"
 
 var checkThenAct = &Pattern{
 	Name:  CheckThenAct,
-	Shows: "another thread writes between two reads, which may be in different critical sections",
+	Shows: "another thread writes between two reads, which may be in different critical sections; the second read neither repeats the first, as in a loop that waits, nor is of another call that is made whatever the first one returns",
 	find: func(x *Execution) *Match {
-		if t := x.interleaving(); t != nil && x.Reads(t[0]) && x.Reads(t[2]) && x.seen(t[1], t[2]) {
+		if t := x.interleaving(); t != nil && x.Reads(t[0]) && x.Reads(t[2]) && x.seen(t[1], t[2]) && !x.repeats(t[0], t[2]) && !x.regardless(t[0], t[2]) {
 			return &Match{Triple: t, More: x.act(t[2])}
 		}
 		return nil
@@ -27,6 +27,60 @@ func (x *Execution) seen(write, read int) bool {
 	return !slices.ContainsFunc(x.Trace.Events[write+1:read], func(ev trace.Event) bool {
 		return ev.Thread != one.Thread && ev.Thread != two.Thread && isAccess(&ev) && ops.Changes(&ev) && Overlaps(&ev, two)
 	})
+}
+
+// repeats reports whether a thread looks once more at what it has looked at: the same instruction with the same callers reads again, or the
+// same line does after the thread has waited. Compilers read at other instructions within a loop than ahead of it.
+func (x *Execution) repeats(check, again int) bool {
+	if x.Calls == nil {
+		return false
+	}
+	if !slices.Equal(x.Calls(x.Trace, check), x.Calls(x.Trace, again)) {
+		return false
+	}
+	one := x.event(check)
+	return one.Site == x.event(again).Site || slices.ContainsFunc(x.Trace.Events[check+1:again], func(ev trace.Event) bool {
+		return ev.Thread == one.Thread && ev.Flags&trace.FlagNoDecision == 0 && !isStep(&ev)
+	})
+}
+
+// regardless reports whether the second of two reads does not depend on the first: that was in a call which has returned, and where it reads
+// another value in the execution that does not fail, its thread does the same up to the second read.
+func (x *Execution) regardless(check, act int) bool {
+	if x.Calls == nil || x.Passing == nil || !x.returned(check, act) {
+		return false
+	}
+	one := x.event(check)
+	th := slices.IndexFunc(x.Passing.Threads, func(t trace.Thread) bool { return t.Name == x.Trace.Threads[one.Thread].Name })
+	if th < 0 {
+		return false
+	}
+	own := func(t *trace.Trace, th trace.ThreadID) (list []*trace.Event) {
+		for i := range t.Events {
+			if ev := &t.Events[i]; ev.Thread == th {
+				list = append(list, ev)
+			}
+		}
+		return list
+	}
+	mine, there := own(x.Trace, one.Thread), own(x.Passing, trace.ThreadID(th))
+	from, to := slices.Index(mine, one), slices.Index(mine, x.event(act))
+	if len(there) <= to || there[from].Value == one.Value {
+		return false
+	}
+	return slices.EqualFunc(mine[:to+1], there[:to+1], func(a, b *trace.Event) bool { return a.Op == b.Op && a.Site == b.Site })
+}
+
+// returned reports whether an event was in a call that had returned by another event of its thread.
+func (x *Execution) returned(e, later int) bool {
+	one, two := x.Calls(x.Trace, e), x.Calls(x.Trace, later)
+	slices.Reverse(one) // the outermost first
+	slices.Reverse(two)
+	n := 0
+	for n < min(len(one), len(two)) && one[n] == two[n] {
+		n++
+	}
+	return n < len(one)-1
 }
 
 // act returns the write that a thread goes on to after an access of the same object, as its next step on that, nil for none.

@@ -20,6 +20,9 @@ type Execution struct {
 	// if they are not known.
 	Functions func(t *trace.Trace, event int) []string
 
+	// Calls are the places of an event and of the calls in which it happened, each with its function, innermost first; nil if they are not known.
+	Calls func(t *trace.Trace, event int) []string
+
 	// Own reports whether a place is in the program's own code; nil if that is not known.
 	Own func(t *trace.Trace, at trace.Site) bool
 	// Interrupted is what a handler does to its thread if executions showed that the failure depends on it; nil otherwise.

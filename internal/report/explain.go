@@ -17,13 +17,13 @@ func (r *Running) Explain(t, passing *trace.Trace, e *Explanation) { Explain(t, 
 // Misuses reports whether an ordering shows how a program misused an operation, or how a thread took what another one had been woken
 // for.
 func (r *Running) Misuses(t, passing *trace.Trace, o *Order) bool {
-	return pattern.Misuses(&pattern.Execution{Trace: t, Passing: passing, Order: o.events(), Functions: r.functions, Own: r.own})
+	return pattern.Misuses(&pattern.Execution{Trace: t, Passing: passing, Order: o.events(), Functions: r.functions, Calls: r.calls, Own: r.own})
 }
 
 // Explain completes an explanation of t: it names the objects of e.Orders and the pattern, lists the steps and the
 // events, and writes the text. passing is the execution that does not fail, nil for none.
 func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
-	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Functions: names.functions, Own: names.own}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text, later: -1}
+	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Functions: names.functions, Calls: names.calls, Own: names.own}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text, later: -1}
 	if e.Interrupted != nil {
 		x.Interrupted = &e.Interrupted.Interruption
 	}

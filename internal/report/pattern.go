@@ -7,5 +7,5 @@ import (
 
 // Pattern names the kind of bug that an ordering of events of t shows; pattern.OrderViolation for none. passing is as for Explain.
 func (r *Running) Pattern(t, passing *trace.Trace, o *Order) string {
-	return pattern.Of(&pattern.Execution{Trace: t, Passing: passing, Order: o.events(), Functions: r.functions, Own: r.own}).Pattern.Name
+	return pattern.Of(&pattern.Execution{Trace: t, Passing: passing, Order: o.events(), Functions: r.functions, Calls: r.calls, Own: r.own}).Pattern.Name
 }

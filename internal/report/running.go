@@ -42,17 +42,31 @@ func (r *Running) Frames(s trace.Site) []symbol.Frame { return r.symbols().Call(
 
 // functions returns the linker's names of the functions in which an event happened, innermost first.
 func (r *Running) functions(t *trace.Trace, event int) (names []string) {
+	for _, f := range r.frames(t, event) {
+		names = append(names, f.Linkage)
+	}
+	return names
+}
+
+// calls returns the places of an event and of the calls in which it happened, innermost first.
+func (r *Running) calls(t *trace.Trace, event int) (places []string) {
+	for _, f := range r.frames(t, event) {
+		places = append(places, f.String())
+	}
+	return places
+}
+
+// frames returns the functions in which an event happened, innermost first.
+func (r *Running) frames(t *trace.Trace, event int) (out []symbol.Frame) {
 	ev := &t.Events[event]
 	sites := []trace.Site{ev.Site}
 	if int(ev.Stack) < len(t.Stacks) {
 		sites = append(sites, t.Stacks[ev.Stack]...)
 	}
 	for _, s := range sites {
-		for _, f := range r.symbols().Call(s) {
-			names = append(names, f.Linkage)
-		}
+		out = append(out, r.symbols().Call(s)...)
 	}
-	return names
+	return out
 }
 
 // Locate is a finding.Locate.
