@@ -42,7 +42,9 @@ func FindCause(ctx context.Context, t target.Target, recorded *trace.Trace, opts
 		return nil, err
 	}
 	e := &report.Explanation{Orders: found.Orders, Executions: found.Executions, Complete: found.Complete, Cut: found.Cut, Reason: found.Reason, Interrupted: found.Interrupted, Passed: found.Passed}
+	e.Others = found.others
 	opts.Names.As(recorded).Explain(found.Base, found.Passing, e)
+	e.Others = nil
 	e.Number(found.Base, recorded)
 	met := cmp.Or(found.Passing, found.Met)
 	if met != nil && len(met.Events) <= mostScheduled {

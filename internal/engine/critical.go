@@ -45,6 +45,8 @@ const (
 	explainOrders = 3
 	// explainLong is how many events make an execution long: then the pairs that tell most come first, and are tried after so many.
 	explainLong, explainPart = 20_000, 12
+	// explainCompared is how many executions that do not fail are compared to tell what does not depend on an ordering.
+	explainCompared = 8
 	// explainObjects is how many of the last objects of a failing thread tell most.
 	explainObjects = 16
 )
@@ -67,6 +69,8 @@ type Critical struct {
 	Passed int
 	// Interrupted is what a signal handler does to its own thread if the failure depends on it; nil otherwise.
 	Interrupted *report.Interrupted
+
+	others []*trace.Trace // that do not fail, with other pairs turned
 }
 
 // Explain looks for the orderings of two events of different threads on which a failure depends. It repeats

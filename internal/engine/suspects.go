@@ -265,6 +265,11 @@ func (x *explainer) conclude(ctx context.Context) error {
 	}
 	if len(list) > 0 {
 		c.Passing = list[0].passing
+		for k := range x.pairs {
+			if t := x.pairs[k].Passing; t != nil && len(c.others) < explainCompared {
+				c.others = append(c.others, t)
+			}
+		}
 		other, err := x.interrupts(ctx, list[0])
 		if err := unlessLimit(err); err != nil {
 			return err

@@ -45,30 +45,36 @@ func (x *Execution) repeats(check, again int) bool {
 }
 
 // regardless reports whether the second of two reads does not depend on the first: that was in a call which has returned, and where it reads
-// another value in the execution that does not fail, its thread does the same up to the second read.
+// another value in an execution that does not fail, its thread does the same up to the second read.
 func (x *Execution) regardless(check, act int) bool {
-	if x.Calls == nil || x.Passing == nil || !x.returned(check, act) {
+	if x.Calls == nil || !x.returned(check, act) {
 		return false
 	}
 	one := x.event(check)
-	th := slices.IndexFunc(x.Passing.Threads, func(t trace.Thread) bool { return t.Name == x.Trace.Threads[one.Thread].Name })
-	if th < 0 {
-		return false
-	}
-	own := func(t *trace.Trace, th trace.ThreadID) (list []*trace.Event) {
-		for i := range t.Events {
-			if ev := &t.Events[i]; ev.Thread == th {
-				list = append(list, ev)
-			}
-		}
-		return list
-	}
-	mine, there := own(x.Trace, one.Thread), own(x.Passing, trace.ThreadID(th))
+	mine := own(x.Trace, one.Thread)
 	from, to := slices.Index(mine, one), slices.Index(mine, x.event(act))
-	if len(there) <= to || there[from].Value == one.Value {
-		return false
+	same := func(a, b *trace.Event) bool { return a.Op == b.Op && a.Site == b.Site }
+	return slices.ContainsFunc(append([]*trace.Trace{x.Passing}, x.Others...), func(t *trace.Trace) bool {
+		if t == nil {
+			return false
+		}
+		th := slices.IndexFunc(t.Threads, func(th trace.Thread) bool { return th.Name == x.Trace.Threads[one.Thread].Name })
+		if th < 0 {
+			return false
+		}
+		there := own(t, trace.ThreadID(th))
+		return len(there) > to && there[from].Value != one.Value && slices.EqualFunc(mine[:to+1], there[:to+1], same)
+	})
+}
+
+// own returns the events of a thread.
+func own(t *trace.Trace, th trace.ThreadID) (list []*trace.Event) {
+	for i := range t.Events {
+		if ev := &t.Events[i]; ev.Thread == th {
+			list = append(list, ev)
+		}
 	}
-	return slices.EqualFunc(mine[:to+1], there[:to+1], func(a, b *trace.Event) bool { return a.Op == b.Op && a.Site == b.Site })
+	return list
 }
 
 // returned reports whether an event was in a call that had returned by another event of its thread.

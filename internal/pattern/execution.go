@@ -12,7 +12,9 @@ import (
 type Execution struct {
 	Trace   *trace.Trace
 	Passing *trace.Trace // nil for none
-	Order   *Order       // on which the failure depends; nil if none is known
+	// Others are more executions that do not fail: other orderings of the failing one are the other way round in them.
+	Others []*trace.Trace
+	Order  *Order // on which the failure depends; nil if none is known
 	// Rest is an ordering on which the failure depends, too, and which with Order has an operation of one thread come between two of
 	// another; nil if none is known.
 	Rest *Order

@@ -23,7 +23,7 @@ func (r *Running) Misuses(t, passing *trace.Trace, o *Order) bool {
 // Explain completes an explanation of t: it names the objects of e.Orders and the pattern, lists the steps and the
 // events, and writes the text. passing is the execution that does not fail, nil for none.
 func Explain(t, passing *trace.Trace, names *Running, e *Explanation) {
-	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Functions: names.functions, Calls: names.calls, Own: names.own}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text, later: -1}
+	x := &explaining{Execution: pattern.Execution{Trace: t, Passing: passing, Others: e.Others, Functions: names.functions, Calls: names.calls, Own: names.own}, names: names, said: map[int]bool{}, tables: map[*trace.Trace]table{}, detail: text, later: -1}
 	if e.Interrupted != nil {
 		x.Interrupted = &e.Interrupted.Interruption
 	}

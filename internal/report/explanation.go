@@ -12,6 +12,8 @@ import (
 // the View of the same execution. Number gives events the numbers of the trace that is explained, and InTrace leaves only those;
 // until then, they are indices into a trace of the same execution with all accesses to memory.
 type Explanation struct {
+	// Others are executions that do not fail, besides the one that the explanation has: what happens in them, too, does not depend on the ordering.
+	Others []*trace.Trace `json:"-"`
 	// Orders is the critical order, the most telling first.
 	Orders []Order `json:"orders"`
 	// Pattern names the kind of bug: `lost update`, `use after free`; empty if none was recognised.
