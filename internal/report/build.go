@@ -41,7 +41,7 @@ func NamesOf(tr *trace.Trace, tab *symbol.Table) Names {
 	return struct {
 		*symbol.Table
 		*symbol.Objects
-	}{tab, tab.Objects(tr)}
+	}{tab, tab.Objects(tr, pointersOf(tr)...)}
 }
 
 // NamesAs is NamesOf, but objects have the names that they have in another trace of the program.
@@ -49,7 +49,7 @@ func NamesAs(tr, as *trace.Trace, tab *symbol.Table) Names {
 	return struct {
 		*symbol.Table
 		*symbol.Objects
-	}{tab, tab.ObjectsAs(tr, as)}
+	}{tab, tab.ObjectsAs(tr, as, pointersOf(as)...)}
 }
 
 // SourcesOf returns the source files of a trace's program.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/pattern"
+	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -14,6 +15,8 @@ import (
 type Explanation struct {
 	// Others are executions that do not fail, besides the one that the explanation has: what happens in them, too, does not depend on the ordering.
 	Others []*trace.Trace `json:"-"`
+
+	pointers []symbol.Pointer // in the numbers of the explained trace: with them, it has the names that the explanation uses
 	// Orders is the critical order, the most telling first.
 	Orders []Order `json:"orders"`
 	// Pattern names the kind of bug: `lost update`, `use after free`; empty if none was recognised.
@@ -135,6 +138,20 @@ func (o *Order) Doubtful() bool { return o.Failed > 0 || o.Executions == 1 || o.
 // execution with fewer events.
 func (e *Explanation) Number(t, explained *trace.Trace) {
 	numbers := Contained(t, explained)
+	e.pointers = nil
+	if explained.Header.Target != "go" {
+		e.pointers = symbol.Pointers(t)
+	}
+	next, at := 0, 0 // an event of t, and the number in the explained trace of the first one from there on
+	for i := range e.pointers {
+		p := &e.pointers[i]
+		for ; next < p.Event; next++ {
+			if numbers[next] >= 0 {
+				at = numbers[next] + 1
+			}
+		}
+		p.Event = at
+	}
 	number := func(event int, passing bool) *int {
 		if passing || event < 0 || event >= len(numbers) || numbers[event] < 0 {
 			return nil

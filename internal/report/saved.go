@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/symbol"
 	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -129,7 +130,7 @@ func (e *Explanation) Save(t *trace.Trace, heddle string) {
 	if e.Cut {
 		return
 	}
-	data, err := json.Marshal(e)
+	data, err := json.Marshal(savedExplanation{e, e.pointers})
 	if err != nil {
 		return // no explanation has anything that JSON lacks
 	}
@@ -143,10 +144,26 @@ func Saved(t *trace.Trace) *Explanation {
 		return nil
 	}
 	e := &Explanation{}
-	if json.Unmarshal(x.Data, e) != nil || !e.fits(len(t.Events)) {
+	saved := savedExplanation{Explanation: e}
+	if json.Unmarshal(x.Data, &saved) != nil || !e.fits(len(t.Events)) {
 		return nil
 	}
+	e.pointers = saved.Pointers
 	return e
+}
+
+// savedExplanation is the form of an explanation in a trace.
+type savedExplanation struct {
+	*Explanation
+	Pointers []symbol.Pointer `json:"pointers,omitempty"`
+}
+
+// pointersOf returns the pointers that the explanation of a trace knows.
+func pointersOf(t *trace.Trace) []symbol.Pointer {
+	if e := Saved(t); e != nil {
+		return e.pointers
+	}
+	return nil
 }
 
 // SavedBy returns the explanation that a heddle of a version has saved in a trace, for the program that the trace is of; nil if it

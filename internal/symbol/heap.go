@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/symbol/cxxname"
@@ -37,6 +38,43 @@ const (
 	globalPointer
 )
 
+// Pointer is a write of a block's address to a word of memory.
+type Pointer struct {
+	Word  trace.Object `json:"word"`
+	Block trace.Object `json:"block"`
+	Site  trace.Site   `json:"site"`
+	Event int          `json:"event"` // that it is, or that follows it
+}
+
+// pointerAt returns the pointer that an event writes to memory.
+func pointerAt(events []trace.Event, i int) (p Pointer, ok bool) {
+	e := &events[i]
+	ok = e.Flags&trace.FlagPointer != 0 && (e.Op == trace.OpWrite || e.Op == trace.OpAtomicStore)
+	return Pointer{e.Object, trace.Object(e.Value), e.Site, i}, ok
+}
+
+// mostPointers bounds what Pointers returns.
+const mostPointers = 2000
+
+// Pointers returns the addresses of heap blocks that a C or C++ program writes to variables and other blocks, each once; nil if they are too
+// many.
+func Pointers(t *trace.Trace) (out []Pointer) {
+	type place struct{ word, block trace.Object }
+	seen := map[place]bool{}
+	for i := range t.Events {
+		p, ok := pointerAt(t.Events, i)
+		if at := (place{p.Word, p.Block}); !ok || p.Block.Region() != trace.RegionHeap || p.Word.Region() != trace.RegionGlobal && p.Word.Region() != trace.RegionHeap || seen[at] {
+			continue
+		} else {
+			seen[at] = true
+		}
+		if out = append(out, p); len(out) > mostPointers {
+			return nil
+		}
+	}
+	return out
+}
+
 // wrappers is the maximum number of functions around malloc that return untyped pointers.
 const wrappers = 4
 
@@ -50,35 +88,42 @@ func (o *Objects) newHeapTypes() *heapTypes {
 		}
 	}
 	globals := map[trace.Object]Name{}
-	for i := range o.events {
-		e := &o.events[i]
-		if e.Flags&trace.FlagPointer == 0 || e.Op != trace.OpWrite && e.Op != trace.OpAtomicStore {
-			continue
-		}
-		block := o.Block(trace.Object(e.Value), i)
+	points := func(p *Pointer) {
+		block := o.Block(p.Block, p.Event)
 		if block < 0 {
-			continue
+			return
 		}
-		if at := int64(e.Value) - int64(o.allocs[block].Object); at != 0 && (h.blocks[block] == nil || !h.blocks[block].elements || h.blocks[block].at != at) {
-			continue
+		if at := int64(p.Block) - int64(o.allocs[block].Object); at != 0 && (h.blocks[block] == nil || !h.blocks[block].elements || h.blocks[block].at != at) {
+			return
 		}
 		var v Name
 		kind := globalPointer
-		switch e.Object.Region() {
+		switch p.Word.Region() {
 		case trace.RegionGlobal:
 			known := false
-			if v, known = globals[e.Object]; !known {
-				v = o.t.Global(e.Object.Index(), e.Object.Offset(), 8)
-				globals[e.Object] = v
+			if v, known = globals[p.Word]; !known {
+				v = o.t.Global(p.Word.Index(), p.Word.Offset(), 8)
+				globals[p.Word] = v
 			}
 		case trace.RegionHeap:
 			kind = fieldPointer
-			if in := o.Block(e.Object, i); in >= 0 && h.blocks[in] != nil && h.blocks[in].kind == globalPointer {
-				v, _ = h.name(&o.allocs[in], in, o.number(in), int64(e.Object-o.allocs[in].Object), 8)
+			if in := o.Block(p.Word, p.Event); in >= 0 && h.blocks[in] != nil && h.blocks[in].kind == globalPointer {
+				v, _ = h.name(&o.allocs[in], in, o.number(in), int64(p.Word-o.allocs[in].Object), 8)
 			}
 		}
 		if v.Type != nil && v.Type.Kind == dwarfinfo.Pointer && !strings.Contains(v.Suffix, "+") {
-			h.add(block, &blockType{typ: v.Type.Pointee(), variable: v.Text, kind: kind, elements: o.t.isC(e.Site) || arrays[o.allocs[block].Site]})
+			h.add(block, &blockType{typ: v.Type.Pointee(), variable: v.Text, kind: kind, elements: o.t.isC(p.Site) || arrays[o.allocs[block].Site]})
+		}
+	}
+	for i := range o.events {
+		if p, ok := pointerAt(o.events, i); ok {
+			points(&p)
+		}
+	}
+	named := maps.Clone(h.blocks) // by what the trace has itself
+	for i := range o.pointers {
+		if p := &o.pointers[i]; named[o.Block(p.Block, p.Event)] == nil {
+			points(p)
 		}
 	}
 	if o.as != nil {

@@ -10,13 +10,13 @@ import (
 // ObjectsAs is Objects, but an object has the name that it has in another trace of the program, as. Blocks that as does not have are
 // numbered after its own. The numbers of a Go program's objects
 // depend on the order, and on how much was recorded: what as does not have, or what may be several objects there, has no number.
-func (t *Table) ObjectsAs(tr, as *trace.Trace) *Objects {
-	o := t.Objects(tr)
+func (t *Table) ObjectsAs(tr, as *trace.Trace, pointers ...Pointer) *Objects {
 	if tr == as {
-		return o
+		return t.Objects(tr, pointers...)
 	}
+	o := t.Objects(tr)
 	if !o.golang {
-		o.numbers, o.as = blockNumbers(tr, as), t.Objects(as)
+		o.numbers, o.as = blockNumbers(tr, as), t.Objects(as, pointers...)
 	} else {
 		o.types.as, o.types.there = correspondence(tr, as), t.goTypes(as.Types).objects
 	}

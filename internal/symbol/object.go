@@ -61,16 +61,17 @@ func newName(base, suffix string) Name {
 
 // Objects names the objects of one trace. It may be used by several goroutines at once.
 type Objects struct {
-	t      *Table
-	allocs []trace.Alloc
-	stacks [][]trace.Site
-	events []trace.Event
-	blocks *blockIndex
-	locals map[trace.Object][]trace.Local // by object, in order of Event
-	maps   []trace.Mapping
-	golang bool
-	types  goTypes
-	heap   *heapTypes // nil until it is asked for
+	t        *Table
+	allocs   []trace.Alloc
+	stacks   [][]trace.Site
+	events   []trace.Event
+	pointers []Pointer // written by events that the trace lacks
+	blocks   *blockIndex
+	locals   map[trace.Object][]trace.Local // by object, in order of Event
+	maps     []trace.Mapping
+	golang   bool
+	types    goTypes
+	heap     *heapTypes // nil until it is asked for
 	// numbers are those of the blocks, by index into allocs; nil if they are numbered in the order of allocs.
 	numbers []int
 	as      *Objects // of the trace in which the objects of a C program have the names that they have here; nil: this one
@@ -108,8 +109,8 @@ type objectKey struct {
 }
 
 // Objects returns the names of the objects of tr, which must have the modules that the table was
-// made for.
-func (t *Table) Objects(tr *trace.Trace) *Objects {
+// made for. Pointers are what another recording of the execution has seen.
+func (t *Table) Objects(tr *trace.Trace, pointers ...Pointer) *Objects {
 	locals := map[trace.Object][]trace.Local{}
 	for _, l := range tr.Locals {
 		locals[l.Object] = append(locals[l.Object], l)
@@ -118,7 +119,7 @@ func (t *Table) Objects(tr *trace.Trace) *Objects {
 	if tr.Header.Target == "go" {
 		blocks = nil // types name Go's objects better
 	}
-	return &Objects{t: t, tried: tr.Header.TryLock, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, maps: tr.Mappings, stacks: tr.Stacks, events: tr.Events, blocks: newBlockIndex(blocks), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}}
+	return &Objects{t: t, tried: tr.Header.TryLock, types: t.goTypes(tr.Types), locals: locals, allocs: tr.Allocs, maps: tr.Mappings, stacks: tr.Stacks, events: tr.Events, pointers: pointers, blocks: newBlockIndex(blocks), golang: tr.Header.Target == "go", cache: map[objectKey]Name{}}
 }
 
 // Block is the size that stands for the heap block that an address is the beginning of, not for what lies there.
