@@ -231,20 +231,19 @@ static bool rules_at(uint64_t pc, struct row *row) {
   return !r.row.lost && r.row.base < HD_DWARF_REGISTERS;
 }
 
-// The rules at the places that were asked for last. Those of modules that come and go are not kept.
-enum { ROWS = 256 };
-static struct { uint64_t pc; struct row row; } kept[ROWS];
+// The rules at the places that were asked for last, and the places that have none. Those of modules that come and go are not kept.
+enum { ROWS = 2048 };
+static struct { uint64_t pc; bool untold; struct row row; } kept[ROWS];
 
 static bool row_at(uint64_t pc, struct row *row) {
-  if (HD_UNLIKELY(hd_late)) return rules_at(pc, row);
   uint32_t i = (uint32_t)(hd_mix(pc, 0) >> 40) % ROWS;
   if (kept[i].pc != pc) {
-    kept[i].pc = 0;
-    if (!rules_at(pc, &kept[i].row)) return false;
+    if (!hd_module_start(pc) || hd_late_start(pc)) return rules_at(pc, row);
     kept[i].pc = pc;
+    kept[i].untold = !rules_at(pc, &kept[i].row);
   }
-  *row = kept[i].row;
-  return true;
+  if (!kept[i].untold) *row = kept[i].row;
+  return !kept[i].untold;
 }
 
 enum hd_unwound hd_unwind_step(struct hd_activation *a, uintptr_t limit) {

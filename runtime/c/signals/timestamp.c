@@ -39,10 +39,29 @@ static uint64_t real(void) {
   return now;
 }
 
+// Returns the size of the instruction at pc, which has faulted; 0 if it is another one. A thread that waits may read the
+// counter thousands of times, so a place is read through the kernel only once: that it faults again shows that it is still mapped,
+// as far as the processor had to read it.
+static uint64_t size_at(uint64_t pc) {
+  enum { PLACES = 64 };
+  static uint64_t places[PLACES];
+  uint64_t *place = &places[hd_mix(pc, 0) >> 32 & (PLACES - 1)];
+  uint8_t code[3] = { 0 };
+  if (*place == pc) {
+    const volatile uint8_t *at = (const volatile uint8_t *)pc;
+    code[0] = at[0];
+    if (code[0] == 0x0f) code[1] = at[1];
+    if (code[0] == 0x0f && code[1] == 0x01) code[2] = at[2];
+  } else {
+    for (int i = 0; i < 3; i++) code[i] = (uint8_t)hd_word_at(pc + (uint64_t)i, 1);
+  }
+  uint64_t size = hd_timestamp_size(code);
+  if (size) *place = pc;
+  return size;
+}
+
 bool hd_timestamp(ucontext_t *c) {
-  uint64_t pc = hd_context_pc(c), word = hd_word_at(pc, 2);
-  uint8_t code[3] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)hd_word_at(pc + 2, 1) };
-  uint64_t size = hd_timestamp_size(code), vdso = getauxval(AT_SYSINFO_EHDR), now;
+  uint64_t pc = hd_context_pc(c), size = size_at(pc), vdso = getauxval(AT_SYSINFO_EHDR), now;
   if (!size) return false;
   if (hd_mode == HD_ACTIVE) hd_unordered(HD_SHARED_CLOCK);
   if (hd_mode == HD_ACTIVE && pc - vdso >= VDSO_SIZE) now = START + (hd.vtime += PER_READ) * PER_NS;
