@@ -400,11 +400,19 @@ func (e *Ending) OutOfSteps() bool {
 	return e.Kind == Unfinished && (e.Message == CutBySteps || strings.HasPrefix(e.Message, CutBySteps+":"))
 }
 
+// BesideOthers reports whether the execution ended in a deadlock that other threads may outlive.
+func (e *Ending) BesideOthers() bool {
+	return e.Kind == Deadlock && (len(e.Cycle) > 0 || e.Message == GoesOn)
+}
+
 // Undecided reports whether the execution was cut off although its step budget was left, or while it depended on what heddle does not
 // see: on other processes, or on a computation or a call that lasted. Then what its threads did does not tell whether it hangs.
 func (e *Ending) Undecided() bool {
 	return e.Message == CutByThreads || strings.HasPrefix(e.Message, CutByWatchdog) || strings.HasPrefix(e.Message, CutByOthers) || strings.HasPrefix(e.Message, CutBySteps+":")
 }
+
+// GoesOn is the Message of a Deadlock of a Go program beside goroutines or timers that go on.
+const GoesOn = "other goroutines or timers go on"
 
 // NoProgress is the Message of a Hang that was not examined: the enabled threads only repeated what changes nothing
 // (docs/scheduler.md).

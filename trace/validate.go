@@ -500,7 +500,7 @@ func (v *validator) ending() error {
 			return invalid(place, "operation %d is not known", w.Op)
 		case w.Holder != -1 && !v.known(w.Holder):
 			return invalid(place, "its holder is %s, where there are %d threads", printThread(w.Holder), len(v.t.Threads))
-		case w.Ready && e.Kind == Deadlock && (len(e.Cycle) == 0 || slices.Contains(e.Cycle, w.Thread)):
+		case w.Ready && e.Kind == Deadlock && (len(e.Cycle) == 0 && e.Message != GoesOn || slices.Contains(e.Cycle, w.Thread)):
 			return invalid(place, "it is ready, but the execution ended in a deadlock")
 		}
 		if p := first(v.site(w.Site), v.object(w.Object), v.stack(w.Stack)); p != "" {

@@ -190,7 +190,7 @@ func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, mis
 	original := finding.Of(f.outcome.Ending, s.target.Modules())
 	p := f.plan
 	p.Record, p.Accesses, p.OnlyShared, p.Sharing = true, raced, false, nil
-	p.Cycles = f.outcome.Ending.Kind == trace.Deadlock && len(f.outcome.Ending.Cycle) > 0
+	p.Cycles = f.outcome.Ending.BesideOthers()
 	v := verdict{expect: s.expect, outputs: s.outputs, where: s.caller, races: raced, anyEnding: raced}
 	if raced {
 		v.like, v.lasts = &f.outcome.Ending, s.lasts

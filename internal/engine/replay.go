@@ -113,10 +113,13 @@ func replayPlan(recorded *trace.Trace) schedule.Plan {
 }
 
 // endsInCycle reports whether a recording ends where the last thread of a deadlock's cycle blocks, which other threads
-// may have outlived. Another cycle might have been closed before.
+// may have outlived, or in a deadlock of a Go program beside goroutines that go on. Another cycle might have been closed before.
 func endsInCycle(recorded *trace.Trace) bool {
 	e := &recorded.Ending
 	last := len(recorded.Events) - 1
+	if e.Kind == trace.Deadlock && e.Message == trace.GoesOn {
+		return true
+	}
 	if e.Kind != trace.Deadlock || len(e.Cycle) == 0 || last < 0 || !slices.Contains(e.Cycle, recorded.Events[last].Thread) {
 		return false
 	}

@@ -150,7 +150,7 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 			Cut:          opts.Cut,
 			Delays:       opts.Delays,
 			Record:       true,
-			Cycles:       len(in.Trace.Ending.Cycle) > 0,
+			Cycles:       in.Trace.Ending.BesideOthers(),
 			ExpectStatus: in.Trace.Header.ExpectStatus,
 		},
 		header:  in.Trace.Header,

@@ -28,11 +28,7 @@ func hdOrdered(op uint16, gp *g, addr unsafe.Pointer) {
 	if op != hdOpAcquire {
 		t.last.pc = 0
 	}
-	if op == hdOpAcquire && t.pend.obj == uintptr(addr) && t.pend.op >= hdOpGmutexLock && t.pend.op <= hdOpRwTrylock {
-		hdOwn(uintptr(addr), t.number+1)
-	} else if op != hdOpAcquire && t.pend.obj == uintptr(addr) && (t.pend.op == hdOpGmutexUnlock || t.pend.op == hdOpRwUnlock || t.pend.op == hdOpRwRunlock) {
-		hdOwn(uintptr(addr), 0)
-	}
+	hdLocked(t, op == hdOpAcquire, uintptr(addr))
 	if hd.record || hd.watching {
 		systemstack(func() {
 			hdOrders(t, &hdPend{op: op, pc: t.pend.pc, obj: uintptr(addr), stack: t.pend.stack})

@@ -9,6 +9,8 @@
 //	heddle_slot.go    where threads are kept
 //	heddle_hooks.go   the hooks in Go's scheduler
 //	heddle_left.go    goroutines left at the end of a test
+//	heddle_locks.go   the locks that goroutines hold
+//	heddle_stuck.go   goroutines that are deadlocked beside others
 //	heddle_policy.go  the stepping policies
 //	heddle_script.go  following a schedule
 //	heddle_holds.go   keeping threads before instructions
@@ -128,7 +130,11 @@ type hdThread struct {
 	last struct { // the access it recorded last
 		pc, addr, size uintptr
 	}
-	order hdOrder // in a watched execution
+	order  hdOrder // in a watched execution
+	locks  hdLocks
+	live   bool    // it may still run (heddle_stuck.go)
+	cases  uintptr // of its select: a distance from the top of its stack, or an address
+	ncases uint32
 }
 
 // hd is the state of the hooks. Only the holder of the P writes it.
@@ -396,6 +402,8 @@ func hdStart(gp *g) {
 	hdPolicyBegin()
 	hdHoldsBegin()
 	hdEventBegin()
+	hdLocksBegin()
+	hdStuckBegin()
 	// The same time in every process; later executions of a process are an hour apart.
 	now := hdNanotime()
 	const hour = 3600e9
@@ -572,6 +580,9 @@ func hdFinish(outcome uint32, status int32, pc uintptr, last bool) {
 	t := hd.cur
 	if gp := getg().m.curg; gp != nil && gp.hd != nil {
 		t = gp.hd
+	}
+	if hdStuck.thread != nil {
+		t = hdStuck.thread
 	}
 	r.Outcome, r.Status, r.Pc, r.Thread = outcome, status, uint64(pc), t.number
 	if outcome = hdOutcomeOf(outcome); outcome != r.Outcome {

@@ -13,7 +13,6 @@ const (
 	hdSignatureSlots = 1 << 14
 	hdPointSlots     = 1 << 12
 	hdObjSlots       = 1 << 20
-	hdOwnSlots       = 1 << 10
 )
 
 // hdBig is the recorder's data, in memory of its own.
@@ -32,11 +31,6 @@ type hdBig struct {
 	objects [hdObjSlots]struct {
 		base  uintptr
 		id    uint32
-		epoch uint32
-	}
-	owners [hdOwnSlots]struct {
-		obj   uintptr
-		owner uint32
 		epoch uint32
 	}
 }
@@ -402,20 +396,4 @@ func hdIsPoint(pc uintptr) bool {
 		}
 	}
 	return false
-}
-
-// ---- lock owners, for reports: Go's mutexes do not store them
-
-func hdOwn(obj uintptr, owner uint32) {
-	o := &hdEv.owners[hdMix(uint64(obj), 0x77)%hdOwnSlots]
-	o.obj, o.owner, o.epoch = obj, owner, uint32(hdEv.epoch)
-}
-
-// hdOwner returns the number + 1 of the thread that holds the lock, 0 if it is unknown.
-func hdOwner(obj uintptr) uint32 {
-	o := &hdEv.owners[hdMix(uint64(obj), 0x77)%hdOwnSlots]
-	if o.obj != obj || o.epoch != uint32(hdEv.epoch) {
-		return 0
-	}
-	return o.owner
 }

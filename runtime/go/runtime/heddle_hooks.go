@@ -39,6 +39,8 @@ func hdBorn(gp, parent *g) {
 	if !hd.active || !hdControlled(gp) {
 		return
 	}
+	// Of an earlier goroutine, the stack would have pointers to objects that this one cannot reach (heddle_stuck.go).
+	memclrNoHeapPointers(unsafe.Pointer(gp.stack.lo), gp.sched.sp-gp.stack.lo)
 	by := hdThreadOf(parent)
 	if by == nil {
 		// Timers run for no particular goroutine, and the clock is also the best available
@@ -140,6 +142,7 @@ func hdParked(gp *g) {
 		hdParkedIn(gp, t, hdOpExternal, hdSkipIO)
 	case waitReasonSelectNoCases:
 		hdParkedIn(gp, t, hdOpSelect, hdSkipLibrary)
+		t.ncases = 0
 	case waitReasonSynctestRun, waitReasonSynctestWait:
 		hdParkedIn(gp, t, hdOpPark, hdSkipIO)
 	default:
@@ -149,6 +152,7 @@ func hdParked(gp *g) {
 	}
 	t.state = hdBlocked
 	hdDel(&hd.enabled, t.index)
+	hdStuck.blocked = true
 }
 
 // hdParks reports whether p is an operation that may park its goroutine. Any other operation has

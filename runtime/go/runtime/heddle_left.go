@@ -272,6 +272,9 @@ func hdWaiters(outcome uint32) {
 		if outcome == hdOutLeak && !quiet {
 			w.Flags = hdWaitReady
 		}
+		if hdStuck.thread != nil {
+			hdStuckWaiter(t, &w)
+		}
 		if gp := t.gp.ptr(); gp != nil && t.state == hdBlocked {
 			w.Stack = hdStack(gp, gp.sched.pc, gp.stack.hi-gp.sched.bp, t.pend.pc)
 		}

@@ -314,6 +314,7 @@ func hdChoose() *hdThread {
 	if hdSettled() {
 		return hdSettleOver()
 	}
+	hdStuckLook()
 	lingers := hd.settle.phase == hdSettleLingers
 	if !lingers {
 		hdFairPhase()

@@ -104,6 +104,10 @@ func hdSelect(cases *scase, sends, recvs int, block bool) {
 	}
 	t.choice = 0
 	n := sends + recvs
+	t.cases, t.ncases = uintptr(unsafe.Pointer(cases)), uint32(n)
+	if gp := getg(); t.cases >= gp.stack.lo && t.cases < gp.stack.hi {
+		t.cases = hdDepth(t.cases)
+	}
 	if !block {
 		fruitless := true
 		for i := range n {
