@@ -184,7 +184,7 @@ func (s *search) passes(f *failure, o *schedule.Outcome) bool {
 // way. On an error, o is the original outcome.
 func (s *search) rerun(ctx context.Context, f *failure) (o schedule.Outcome, missed string, err error) {
 	raced := f.outcome.Ending.Kind == trace.Race
-	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && !f.plan.OnlyShared && !t.Ending.UsesGoneMemory() && !outlived(t) && (!raced || hasAccesses(t) && !s.lasts(t)) {
+	if t := f.outcome.Trace; t != nil && !f.outcome.Shared && !f.plan.OnlyShared && !t.Ending.UsesGoneMemory() && !outlived(f) && (!raced || hasAccesses(t) && !s.lasts(t)) {
 		return f.outcome, "", nil
 	}
 	original := finding.Of(f.outcome.Ending, s.target.Modules())
@@ -240,9 +240,13 @@ func (s *search) exactly(ctx context.Context, o *schedule.Outcome, v verdict) er
 	return err // followed reports an execution that does not replay
 }
 
-// outlived reports whether a recording goes on after the last thread of a deadlock's cycle blocked.
-func outlived(t *trace.Trace) bool {
-	return t.Ending.Kind == trace.Deadlock && len(t.Ending.Cycle) > 0 && !endsInCycle(t)
+// outlived reports whether the recording of a failure goes on after the last thread of a deadlock blocked.
+func outlived(f *failure) bool {
+	e := &f.outcome.Trace.Ending
+	if e.Message == trace.GoesOn {
+		return !f.plan.Cycles
+	}
+	return e.Kind == trace.Deadlock && len(e.Cycle) > 0 && !endsInCycle(f.outcome.Trace)
 }
 
 // followed replays the recording strictly. The error is Replay's.

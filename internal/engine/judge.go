@@ -84,6 +84,7 @@ func judged(t target.Target, v verdict) schedule.Executor {
 // prepared returns the plan with what the oracle needs. watches says that the target can watch.
 func (v *verdict) prepared(p schedule.Plan, watches bool) schedule.Plan {
 	p.ExpectStatus, p.Output = v.expect, v.outputs != nil
+	p.Haste = p.Haste || p.Cycles // goroutines that go on beside a deadlock go on after a test that passes, too
 	if v.endless() {
 		v.preparedEndless(&p)
 	}

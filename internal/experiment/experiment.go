@@ -231,7 +231,7 @@ func (x *Experiment) execute(ctx context.Context, p schedule.Plan) (*Result, err
 		}
 	}
 	r := &Result{Outcome: o, Plan: p, Races: Races(p, &o), base: x.events}
-	if r.Verdict = x.judge(&o.Ending); r.Verdict == Passes && o.Cut && !x.outlived(o.Trace) {
+	if r.Verdict = x.judge(&o.Ending, o.Trace); r.Verdict == Passes && o.Cut && !x.outlived(o.Trace) {
 		r.Verdict = Unknown
 	}
 	x.account.verdicts[r.Verdict]++

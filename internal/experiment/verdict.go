@@ -20,8 +20,8 @@ const (
 	Other           // it failed in another way
 )
 
-// judge returns the verdict about an execution that ended so.
-func (x *Experiment) judge(e *trace.Ending) Verdict {
+// judge returns the verdict about an execution that ended so; t is its recording, nil for none.
+func (x *Experiment) judge(e *trace.Ending, t *trace.Trace) Verdict {
 	goal := trace.Clean
 	if x.setting.Recorded != nil {
 		goal = x.setting.Recorded.Ending.Kind
@@ -31,7 +31,7 @@ func (x *Experiment) judge(e *trace.Ending) Verdict {
 		return Passes
 	case !e.Kind.Failed(), e.Kind.Endless() && e.Undecided():
 		return Unknown
-	case e.Kind == trace.Leak && goal.Failed() && goal != trace.Leak && x.bystanders(e):
+	case e.Kind == trace.Leak && goal.Failed() && goal != trace.Leak && x.bystanders(e, t):
 		return Passes
 	case goal.Failed() && SameFailure(x.setting.Recorded.Ending, *e, x.setting.Modules()):
 		return Same
@@ -51,7 +51,7 @@ func (x *Experiment) outlived(t *trace.Trace) bool {
 	e := &recorded.Ending
 	part := map[trace.ThreadID]bool{}
 	for _, w := range e.Waiters {
-		if e.Kind == trace.Deadlock || e.Kind.Endless() || e.Kind == trace.Leak {
+		if e.Kind == trace.Deadlock && !(w.Ready && e.Message == trace.GoesOn) || e.Kind.Endless() || e.Kind == trace.Leak {
 			part[w.Thread] = true
 		}
 	}
@@ -110,13 +110,17 @@ func counts(ev *trace.Event) bool {
 	return ev.Flags&trace.FlagNoDecision == 0 && !ev.Op.IsAccess() && ops.Of(ev.Op).Of != ops.Execution
 }
 
-// bystanders reports whether an execution left only threads behind that stand where some of the recorded one stand when it fails.
-// They have no part in the failure.
-func (x *Experiment) bystanders(leak *trace.Ending) bool {
+// bystanders reports whether an execution left only threads behind that stand where some of the recorded one stand when it fails, or that
+// go on beside its deadlock. They have no part in the failure. left is the recording of the execution, nil for none.
+func (x *Experiment) bystanders(leak *trace.Ending, left *trace.Trace) bool {
 	t := x.setting.Recorded
 	at := map[trace.Site]bool{}
+	beside := map[uint64]bool{} // by their names
 	for _, w := range t.Ending.Waiters {
 		at[w.Site] = true
+		if w.Ready && t.Ending.Message == trace.GoesOn && int(w.Thread) < len(t.Threads) {
+			beside[t.Threads[w.Thread].Name] = true
+		}
 	}
 	seen := map[trace.ThreadID]bool{t.Ending.Thread: true}
 	for _, e := range slices.Backward(t.Events) {
@@ -125,7 +129,9 @@ func (x *Experiment) bystanders(leak *trace.Ending) bool {
 		}
 		seen[e.Thread] = true
 	}
-	return !slices.ContainsFunc(leak.Waiters, func(w trace.Waiter) bool { return !at[w.Site] })
+	return !slices.ContainsFunc(leak.Waiters, func(w trace.Waiter) bool {
+		return !at[w.Site] && !(left != nil && int(w.Thread) < len(left.Threads) && beside[left.Threads[w.Thread].Name])
+	})
 }
 
 // SameFailure reports whether two executions failed in the same way, whether or not the access that faults is a

@@ -170,7 +170,7 @@ func (b *builder) title(found finding.Finding) string {
 	return kind + ": " + found.Message
 }
 
-// waits returns the threads that had not ended, those of the deadlock cycle first.
+// waits returns the threads that had not ended, those of the deadlock cycle first, and last those that a deadlock does not stop.
 func (b *builder) waits() ([]Wait, int) {
 	e := &b.tr.Ending
 	var out []Wait
@@ -189,12 +189,17 @@ func (b *builder) waits() ([]Wait, int) {
 		}
 	}
 	ring := len(out)
+	var goesOn []Wait
 	for i := range e.Waiters {
-		if w := &e.Waiters[i]; !slices.Contains(e.Cycle, w.Thread) {
+		switch w := &e.Waiters[i]; {
+		case slices.Contains(e.Cycle, w.Thread):
+		case w.Ready && e.Kind == trace.Deadlock:
+			goesOn = append(goesOn, b.wait(w, nil))
+		default:
 			out = append(out, b.wait(w, nil))
 		}
 	}
-	return out, ring
+	return append(out, goesOn...), ring
 }
 
 // wait describes what w waits for, and what it holds that the previous thread in the cycle waits
