@@ -402,7 +402,7 @@ enum hd_plan_flags {
   HD_PLAN_VALUES   = 1u << 14, // with ACCESSES: every access of the execution with its value, repeated ones and those while no other thread exists included
   HD_PLAN_FUNCTIONS = 1u << 15, // with VALUES: function entries and exits
   HD_PLAN_STATES   = 1u << 17, // with EVENTS: a STATE event before each scheduling point of the fair phase
-  HD_PLAN_CYCLES   = 1u << 16, // threads that are deadlocked end the execution at once, though others can go on: C, a cycle; Go, heddle_stuck.go, and from the end of the script
+  HD_PLAN_CYCLES   = 1u << 16, // threads that are deadlocked end the execution at once, though others can go on: C, a cycle; Go, heddle_stuck.go, and from the end of a script that is to be followed exactly
   HD_PLAN_CUT      = 1u << 19, // at the end of max_steps the execution is CLEAN with expect_status and HD_NOTE_CUT: nothing else of the program runs
   HD_PLAN_WATCH    = 1u << 10, // find data races in place, and count the accesses of each memory instruction
   HD_PLAN_SHARED   = 1u << 20, // C, with ACCESSES: of the accesses that are not points, only those of the plan's shared instructions are sent, and HD_REC_SHARED

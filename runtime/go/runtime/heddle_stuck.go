@@ -63,7 +63,7 @@ func hdStuckBegin() {
 // if the first goroutine is among them, and after many points.
 func hdStuckLook() {
 	s := &hdStuck
-	if hd.points < s.next || hd.pos < hd.plan.Nsteps || hd.settle.phase != hdSettleNone {
+	if hd.points < s.next || hd.plan.ScriptMode == hdScriptStrict && hd.pos < hd.plan.Nsteps || hd.settle.phase != hdSettleNone {
 		return
 	}
 	asked := hd.plan.Flags&hdPlanCycles != 0
@@ -282,6 +282,10 @@ func hdReachBegin() bool {
 func hdReachRoots() {
 	for _, gp := range allgs { // they lead to all that waits
 		hdReachAdd(uintptr(unsafe.Pointer(gp)), false)
+	}
+	for _, pp := range allp { // has addresses of free memory; of what it leads to, only timers are the program's
+		hdReachAdd(uintptr(unsafe.Pointer(pp)), false)
+		hdReachMemory(uintptr(unsafe.Pointer(&pp.timers)), unsafe.Sizeof(pp.timers))
 	}
 	queues, end := uintptr(unsafe.Pointer(&semtable)), uintptr(unsafe.Pointer(&semtable))+unsafe.Sizeof(semtable)
 	globals := func(from, to uintptr, pointers *byte) {
