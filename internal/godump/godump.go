@@ -63,8 +63,9 @@ func Running(text []byte) (pcs []uint64) {
 }
 
 // Positions says in a line each what the goroutines do that the program's own code has started or called, and where that code
-// is: "goroutine 7: chan receive at pkg.f file.go:12".
+// is: "goroutine 7: chan receive at pkg.f file.go:12". The goroutine of a test comes first, whichever one was running.
 func Positions(text []byte) (lines []string) {
+	var tests []string
 	library := ""
 	for _, f := range placeLines.FindAllSubmatch(text, -1) {
 		if file, ok := strings.CutSuffix(string(f[3]), "/src/runtime/proc.go"); ok && bytes.HasPrefix(f[2], []byte("runtime.")) {
@@ -78,11 +79,16 @@ func Positions(text []byte) (lines []string) {
 			if library != "" && strings.HasPrefix(file, library) || path.Base(file) == "_testmain.go" || len(f[1]) > 0 {
 				continue
 			}
-			lines = append(lines, "goroutine "+string(g[1])+": "+string(g[2])+" at "+function(string(f[2]))+" "+path.Base(file)+":"+string(f[4]))
+			line := "goroutine " + string(g[1]) + ": " + string(g[2]) + " at " + function(string(f[2])) + " " + path.Base(file) + ":" + string(f[4])
+			if bytes.Contains(g[3], []byte("\ntesting.tRunner(")) {
+				tests = append(tests, line)
+			} else {
+				lines = append(lines, line)
+			}
 			break
 		}
 	}
-	return lines
+	return append(tests, lines...)
 }
 
 // function returns the name in a line of a stack, without arguments.

@@ -29,6 +29,8 @@ runtime.gopark(0x300c000098468?, 0x18?)
 	/opt/go/src/runtime/proc.go:462 +0xce fp=0xc1 sp=0xc0 pc=0x49d1ce
 example.com/a/src/b.TestWait.func1.2(...)
 	/home/src/b/b_test.go:9
+testing.tRunner(0xc0000da008, 0x646ce0)
+	/opt/go/src/testing/testing.go:2036 +0xea fp=0xc3 sp=0xc2 pc=0x5d1ea6
 
 goroutine 1 gp=0xc0000081e2 m=nil [chan receive]:
 runtime.gopark(0x300c000098468?, 0x18?)
@@ -47,8 +49,8 @@ created by runtime.init.7 in goroutine 1
 
 func TestPositions(t *testing.T) {
 	want := []string{
-		"goroutine 7: running at example.com/a/src/b.(*T[...]).spin b.go:31",
 		"goroutine 6: chan receive, 2 minutes, locked to thread at example.com/a/src/b.TestWait.func1.2 b_test.go:9",
+		"goroutine 7: running at example.com/a/src/b.(*T[...]).spin b.go:31",
 	}
 	if got := Positions([]byte(dump)); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
