@@ -157,7 +157,7 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 		Version: CodecVersion, Index: uint32(o.Index),
 		Ending: trace.EndingToProto(&o.Ending), Output: o.Ending.Output,
 		Signature: o.Signature, Points: uint32(o.Points), Switches: uint32(o.Switches), Preemptions: uint32(o.Preemptions),
-		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), FairAt: uint32(o.FairAt), Passed: uint32(o.Passed), Stretches: uint32(o.Stretches), RelaxedCut: o.RelaxedCut, Cut: o.Cut, External: o.External, Shared: o.Shared, Random: o.Random, Unordered: uint32(o.Unordered),
+		Threads: uint32(o.Threads), Deviations: uint32(o.Deviations), FairAt: uint32(o.FairAt), Passed: uint32(o.Passed), Stretches: uint32(o.Stretches), RelaxedCut: o.RelaxedCut, Cut: o.Cut, External: o.External, Shared: o.Shared, Random: o.Random, Skipped: o.Skipped, Unordered: uint32(o.Unordered),
 	}
 	for _, n := range []int{o.Index, o.Points, o.Switches, o.Preemptions, o.Threads, o.Deviations, o.FairAt, o.Passed, o.Stretches} {
 		if n < 0 || n > maxCount {
@@ -227,7 +227,7 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 	}
 	o = Outcome{
 		Index: int(m.Index), Signature: m.Signature, Points: int(m.Points), Switches: int(m.Switches), Preemptions: int(m.Preemptions),
-		Threads: int(m.Threads), Deviations: int(m.Deviations), FairAt: int(m.FairAt), Passed: int(m.Passed), Stretches: int(m.Stretches), RelaxedCut: m.RelaxedCut, Cut: m.Cut, External: m.External, Shared: m.Shared, Random: m.Random, Unordered: SharedState(m.Unordered) & (sharedStates - 1),
+		Threads: int(m.Threads), Deviations: int(m.Deviations), FairAt: int(m.FairAt), Passed: int(m.Passed), Stretches: int(m.Stretches), RelaxedCut: m.RelaxedCut, Cut: m.Cut, External: m.External, Shared: m.Shared, Random: m.Random, Skipped: m.Skipped, Unordered: SharedState(m.Unordered) & (sharedStates - 1),
 	}
 	if o.Ending, err = trace.EndingFromProto(m.Ending); err != nil {
 		return o, err

@@ -218,6 +218,8 @@ type Outcome struct {
 	// Random says that the recorded execution of a Go program drew a random number, or iterated
 	// over a map: its outcome may depend on the seed of the plan.
 	Random bool
+	// Skipped says that a Go test ended the execution by skipping what it had left to do.
+	Skipped bool
 	// Unordered is the state of which the outcome depends on the order of calls, of two threads, that are not scheduling
 	// points and that happens-before does not order. The trace does not tell their order.
 	Unordered SharedState

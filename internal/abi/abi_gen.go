@@ -665,6 +665,7 @@ const (
 	NoteUnwatched = 8
 	NoteSetup     = 32
 	NoteContinued = 64
+	NoteSkipped   = 128
 	NoteCut       = 16
 	NoteUnordered = 256
 )

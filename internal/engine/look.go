@@ -110,6 +110,9 @@ func (s *search) look(ctx context.Context, p *flying, o *schedule.Outcome, seen 
 	} else if fresh = s.behaviours.add(o.Signature, plan.Tag); fresh {
 		s.report.Newest = s.report.Executions
 	}
+	if o.Skipped && !o.Ending.Kind.Failed() {
+		s.report.Skipped++
+	}
 	s.cuts.ran(plan, o, s.report.Executions == 1, fresh)
 	if o.Trace != nil {
 		s.lookAt(o)

@@ -45,6 +45,8 @@ type Report struct {
 	Ended   End    `json:"ended"`
 	// Executions counts those of the exploration, not of confirmation and simplification.
 	Executions int `json:"executions"`
+	// Skipped is how many of them a Go test ended by skipping what it had left to do.
+	Skipped int `json:"skipped,omitempty"`
 	// NewProcesses is how many of them had a new process, of a target that can repeat them in one.
 	NewProcesses int     `json:"newProcesses,omitempty"`
 	Seconds      float64 `json:"seconds"`

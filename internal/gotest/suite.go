@@ -357,6 +357,8 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 			s.unexplored(out, out.Error)
 		}
 		err = nil
+	} else if out.SkippedAlways() {
+		r.Skipped++
 	} else if out.Outcome == result.Ignored {
 		s.totals.Ignored++
 		r.Ignored++
@@ -530,6 +532,7 @@ func take(out *result.Test, r *engine.Report) {
 	out.Report = r
 	out.Search = found.Search
 	out.Executions += tried
+	out.Skipped += r.Skipped
 	if out.Sequential = r.Sequential; !r.Sequential {
 		out.Notes = append(out.Notes, found.Notes...) // otherwise the search is the only result
 	}

@@ -155,7 +155,11 @@ func (f *Files) Test(out *Test, accepted bool) {
 			f.problems = append(f.problems, out.Package+" "+out.Test+": "+out.Error)
 		}
 	case Clean:
-		f.add(out.Package, junit.Case{Name: out.Test, Seconds: out.Seconds})
+		c := junit.Case{Name: out.Test, Seconds: out.Seconds}
+		if out.SkippedAlways() {
+			c.Skipped = &junit.Problem{Message: "the test skipped itself"}
+		}
+		f.add(out.Package, c)
 	case Unfinished, Ignored:
 		if accepted {
 			f.add(out.Package, junit.Case{Name: out.Test, Seconds: out.Seconds, Skipped: &junit.Problem{Message: cmp.Or(why, out.Outcome)}})

@@ -53,7 +53,11 @@ func (g *GoEvents) Test(out *Test) error {
 	verdict, report, _ := strings.Cut(text, "\n")
 	g.output(out.Test, report)
 	g.output(out.Test, verdict+"\n")
-	g.emit(GoEvent{Action: g.action(out.Outcome), Package: g.pkg, Test: out.Test, Elapsed: rounded(out.Seconds, 100)})
+	action := g.action(out.Outcome)
+	if out.SkippedAlways() {
+		action = "skip"
+	}
+	g.emit(GoEvent{Action: action, Package: g.pkg, Test: out.Test, Elapsed: rounded(out.Seconds, 100)})
 	return g.err
 }
 

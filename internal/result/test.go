@@ -15,6 +15,8 @@ type Test struct {
 	Stuck []string `json:"stuck,omitempty"`
 	Notes []string `json:"notes,omitempty"`
 	Leaks []Leak   `json:"leaks,omitempty"`
+	// Skipped is how many executions the test ended by skipping what it had left to do.
+	Skipped int `json:"skipped,omitempty"`
 	// Early are failures that need a timer to fire early.
 	Early []engine.Early `json:"early,omitempty"`
 	Aside
@@ -28,6 +30,11 @@ type Test struct {
 
 	Report *engine.Report `json:"-"` // nil if a kept schedule failed again
 	Shown  *trace.Trace   `json:"-"` // of the finding
+}
+
+// SkippedAlways reports whether the test was skipped in every execution.
+func (out *Test) SkippedAlways() bool {
+	return out.Outcome == Clean && out.Skipped > 0 && out.Skipped == out.Executions
 }
 
 // Each returns the findings of a test as one Test each; none without a finding.
@@ -61,7 +68,9 @@ type Package struct {
 	// Unfinished counts the tests without an execution that ended in time.
 	Unfinished int `json:"unfinished,omitempty"`
 	// Ignored counts the tests of which every execution ended in an ignored finding.
-	Ignored int           `json:"ignored,omitempty"`
+	Ignored int `json:"ignored,omitempty"`
+	// Skipped counts the tests that were skipped in every execution.
+	Skipped int           `json:"skipped,omitempty"`
 	Leaks   []PackageLeak `json:"leaks,omitempty"`
 	// Executions of all tests.
 	Executions int    `json:"executions"`

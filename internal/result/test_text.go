@@ -13,6 +13,9 @@ import (
 func (p *Printer) Test(out *Test) error {
 	w := p.Words
 	verdict := map[string]string{Found: "FAIL", Clean: "PASS", Interrupted: "STOP", Unfinished: "UNFINISHED", Ignored: "IGNORED", Failed: "ERROR"}[out.Outcome]
+	if out.SkippedAlways() {
+		verdict = "SKIP"
+	}
 	fmt.Fprintf(w, "--- %s: %s (%s)\n", verdict, out.Test, out.sums())
 	if err := p.bounded(moreLines, "--full prints them", func(p *Printer) error { p.testNotes(out); return nil }); err != nil {
 		return err
@@ -63,6 +66,9 @@ func (p *Printer) testNotes(out *Test) {
 	}
 	for line := range strings.Lines(cut.String()) {
 		fmt.Fprint(w, "    ", line)
+	}
+	if out.Skipped > 0 && !out.SkippedAlways() {
+		fmt.Fprintf(w, "    skipped: %s of %s\n", wording.Thousands(out.Skipped), wording.Count(out.Executions, "execution"))
 	}
 	for _, e := range out.Early {
 		fmt.Fprintf(w, "    set aside: %s: needs a timer to fire up to %.3g ms early (--early-timeouts)\n", e.Message, e.Ahead*1000)
@@ -193,6 +199,9 @@ func (p *Printer) Package(r *Package) error {
 	}
 	if r.Unfinished > 0 {
 		line += fmt.Sprintf(" [%s unfinished]", wording.Count(r.Unfinished, "test"))
+	}
+	if r.Skipped > 0 {
+		line += fmt.Sprintf(" [%s skipped]", wording.Count(r.Skipped, "test"))
 	}
 	if r.Ignored > 0 {
 		line += fmt.Sprintf(" [%s only with ignored findings]", wording.Count(r.Ignored, "test"))

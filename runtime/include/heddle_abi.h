@@ -600,6 +600,7 @@ enum hd_note {
   HD_NOTE_SETUP = 1u << 5,     // C, snapshot isolation: what main does before it creates a thread takes long, and under fork isolation
                                // executions could share it
   HD_NOTE_CONTINUED = 1u << 6, // it has continued from the set-up of an earlier one (runtime/c/core/setup.c)
+  HD_NOTE_SKIPPED = 1u << 7,   // Go: the test skipped what it had left to do
   HD_NOTE_CUT = 1u << 4,       // HD_PLAN_CUT ended it before it was over
   // Two threads made calls that are not scheduling points, in an order that happens-before does not fix, and at least
   // one changed state that the other saw (memory/shared_state.h), << enum hd_shared.

@@ -642,6 +642,7 @@ type Outcome struct {
 	Relaxed       []*Relaxed             `protobuf:"bytes,20,rep,name=relaxed,proto3" json:"relaxed,omitempty"`
 	RelaxedCut    bool                   `protobuf:"varint,21,opt,name=relaxed_cut,json=relaxedCut,proto3" json:"relaxed_cut,omitempty"`
 	Cut           bool                   `protobuf:"varint,23,opt,name=cut,proto3" json:"cut,omitempty"`
+	Skipped       bool                   `protobuf:"varint,27,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	SetUp         *SetUp                 `protobuf:"bytes,25,opt,name=set_up,json=setUp,proto3" json:"set_up,omitempty"`
 	Sharing       *Sharing               `protobuf:"bytes,26,opt,name=sharing,proto3" json:"sharing,omitempty"` // absent: no access was left out
 	unknownFields protoimpl.UnknownFields
@@ -842,6 +843,13 @@ func (x *Outcome) GetRelaxedCut() bool {
 func (x *Outcome) GetCut() bool {
 	if x != nil {
 		return x.Cut
+	}
+	return false
+}
+
+func (x *Outcome) GetSkipped() bool {
+	if x != nil {
+		return x.Skipped
 	}
 	return false
 }
@@ -1494,7 +1502,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x04done\x18\x03 \x01(\rR\x04done\x12\x16\n" +
 	"\x06nobody\x18\x04 \x01(\rR\x06nobody\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\rR\x05steps\x12\x16\n" +
-	"\x06script\x18\x06 \x01(\rR\x06script\"\xe8\x06\n" +
+	"\x06script\x18\x06 \x01(\rR\x06script\"\x82\a\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
@@ -1523,7 +1531,8 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\arelaxed\x18\x14 \x03(\v2\x18.heddle.trace.v1.RelaxedR\arelaxed\x12\x1f\n" +
 	"\vrelaxed_cut\x18\x15 \x01(\bR\n" +
 	"relaxedCut\x12\x10\n" +
-	"\x03cut\x18\x17 \x01(\bR\x03cut\x12-\n" +
+	"\x03cut\x18\x17 \x01(\bR\x03cut\x12\x18\n" +
+	"\askipped\x18\x1b \x01(\bR\askipped\x12-\n" +
 	"\x06set_up\x18\x19 \x01(\v2\x16.heddle.trace.v1.SetUpR\x05setUp\x122\n" +
 	"\asharing\x18\x1a \x01(\v2\x18.heddle.trace.v1.SharingR\asharing\"\x1d\n" +
 	"\aSharing\x12\x12\n" +

@@ -2,9 +2,11 @@ package goprog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"strings"
 
+	"github.com/heddle-dev/heddle/internal/expectation"
 	"github.com/heddle-dev/heddle/internal/godump"
 	"github.com/heddle-dev/heddle/internal/target/ipc"
 	"github.com/heddle-dev/heddle/schedule"
@@ -104,4 +106,11 @@ func (p program) Ended(proc *ipc.Process, plan *schedule.Plan, e *trace.Ending) 
 	if told || !shared {
 		e.Output = text
 	}
+	if e.Kind == trace.Test && e.Message == calledFail {
+		e.Message = cmp.Or(expectation.Suite(text), calledFail)
+	}
 }
+
+// calledFail is the message of the hook in (*testing.common).Fail (internal/target/goprog/patch): frameworks that run a suite in one test
+// write what failed, and then call it.
+const calledFail = "the test called Fail or FailNow"

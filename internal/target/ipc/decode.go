@@ -226,7 +226,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		Threads: int(r.Threads), Deviations: int(r.Deviations), FairAt: int(r.FairAt), Passed: int(r.Passed), Stretches: int(r.Stretches),
 		Holds:    x.holds,
 		Sharing:  sharing(prog, x.sharing),
-		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0, Cut: r.Notes&abi.NoteCut != 0,
+		External: r.Notes&abi.NoteExternal != 0, Random: r.Notes&abi.NoteRandom != 0, Cut: r.Notes&abi.NoteCut != 0, Skipped: r.Notes&abi.NoteSkipped != 0,
 		Unordered: schedule.SharedState(r.Notes / abi.NoteUnordered),
 	}
 	if o.SetUp.Continued = r.Notes&abi.NoteContinued != 0; x.setUpWhy != "" || x.setUp.Op != abi.OpNone {

@@ -667,6 +667,7 @@ const (
 	hdNoteUnwatched = 8
 	hdNoteSetup     = 32
 	hdNoteContinued = 64
+	hdNoteSkipped   = 128
 	hdNoteCut       = 16
 	hdNoteUnordered = 256
 )

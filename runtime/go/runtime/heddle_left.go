@@ -46,10 +46,13 @@ type hdSettling struct {
 // hdTestEnd ends the execution in the test's goroutine, after its clean-ups.
 //
 //go:linkname hdTestEnd
-func hdTestEnd() {
+func hdTestEnd(skipped bool) {
 	gp := getg()
 	if !hd.active || gp.hd == nil || gp.hd.index != 0 {
 		return
+	}
+	if skipped {
+		hd.result.Notes |= hdNoteSkipped
 	}
 	hdPoint(hdOpTestEnd, 0, 0, 0)
 	hdSettle(hdSettleRuns)

@@ -14,7 +14,7 @@ import (
 func hdTestBegin(fn uintptr)
 
 //go:linkname hdTestEnd runtime.hdTestEnd
-func hdTestEnd()
+func hdTestEnd(skipped bool)
 
 //go:linkname hdExploring runtime.hdExploring
 func hdExploring() bool
@@ -41,9 +41,9 @@ var heddleBegun bool
 var heddleEnded bool
 
 // heddleEnd ends the execution, after the test and its clean-ups.
-func heddleEnd(level int, parallel bool) {
-	if level == 1 {
-		hdTestEnd()
+func heddleEnd(c *common, parallel bool) {
+	if c.level == 1 {
+		hdTestEnd(c.skipped)
 		heddleEnded = hdExploring() && !parallel
 	}
 }
