@@ -113,8 +113,8 @@ type Result struct {
 	// of them, the recording has every access to that memory.
 	Sharing    []trace.Site
 	SharingCut bool
-	Trace   *trace.Trace
-	Times   []uint64 // of the trace's events
+	Trace      *trace.Trace
+	Times      []uint64 // of the trace's events
 }
 
 // mostFound bounds the instructions that are found to access shared memory.
