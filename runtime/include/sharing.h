@@ -151,7 +151,7 @@ static inline uint32_t sharing_with(struct sharing *s, uint32_t set, uint32_t si
   return result;
 }
 
-// Returns the words of a chunk, NULL if there are none: unless make is set, or for want of memory.
+// Returns the words of a chunk, NULL if it has none. Without make, none are allocated.
 static inline uint32_t *sharing_words(struct sharing *s, uint64_t number, bool make) {
   for (uint32_t i = (uint32_t)sharing_hash(number, 4);; i++) {
     i %= SHARING_CHUNKS;
@@ -214,7 +214,7 @@ static inline void sharing_access(struct sharing *s, uint32_t thread, uint32_t s
   }
 }
 
-// Reports whether an access changes nothing and is not to be recorded, as most are. False is no answer.
+// Reports whether an access changes nothing and is not to be recorded, as most are. False says nothing.
 static inline __attribute__((always_inline)) bool sharing_idle(const struct sharing *s, uint32_t thread, uint64_t pc, uint64_t address, uint64_t size, bool write) {
   uint32_t site = (uint32_t)sharing_hash(pc, 1) % SHARING_SITES;
   if (__atomic_load_n(&s->sites[site].pc, __ATOMIC_RELAXED) != pc) return false;

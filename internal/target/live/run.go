@@ -109,7 +109,7 @@ type Result struct {
 	Lost    int // events that were not recorded
 	Refused int // calls that could not be left out
 	// Sharing are, with Request.OnlyShared, the instructions that accessed memory which several threads accessed while there were
-	// several, at least one of them to write, in ascending order. SharingCut says that there were more. If Request.Sharing has all
+	// several, at least one of them to write, in ascending order. SharingCut: more than mostFound. If Request.Sharing has all
 	// of them, the recording has every access to that memory.
 	Sharing    []trace.Site
 	SharingCut bool
