@@ -76,7 +76,7 @@ func TestCodecHasEveryField(t *testing.T) {
 	p := Plan{
 		Tag: 1, Seed: 2, Repeat: 3, Mode: Tolerant, Script: []Step{{Thread: 0, Op: 4, Site: 5, Wake: -1}}, Threads: threads(1),
 		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, Cut: true, Turns: Turns{25, 26, 27}, FairAfter: 10, FairSeed: 11, Timeouts: true, Delays: AnyDelays,
-		Spurious: true, Haste: true, Cycles: true, Record: true, Accesses: true, Values: true, Functions: true, States: true, WordsFrom: 24, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Visits: true, Stop: true, ExpectStatus: 12, Output: true, Fault: &trace.Fault{Model: trace.FaultKilled, Thread: 20, Site: 23, Index: 21, Amount: 22},
+		Spurious: true, Haste: true, Cycles: true, Record: true, Accesses: true, Values: true, OnlyShared: true, Sharing: []trace.Site{28}, Functions: true, States: true, WordsFrom: 24, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Visits: true, Stop: true, ExpectStatus: 12, Output: true, Fault: &trace.Fault{Model: trace.FaultKilled, Thread: 20, Site: 23, Index: 21, Amount: 22},
 		Holds:   []Hold{{Site: 13, Arrival: 14, Thread: AnyThread, Until: 15, When: Reached, Same: true, Last: 16, Not: true, Steps: 17, Time: true}},
 		Weights: []int{18}, Interesting: []trace.Site{19}, Omit: []trace.Site{28},
 	}
@@ -85,7 +85,7 @@ func TestCodecHasEveryField(t *testing.T) {
 		Threads: 6, Deviations: 7, FairAt: 8, Passed: 24, Stretches: 23, Diverged: &Divergence{Step: 8, Expected: Step{Thread: 1, Wake: 2, Choice: 3, Timeout: true}, Met: Step{Thread: -1, Wake: -1}},
 		Relaxed: []Relaxed{{Site: 1, Calls: []trace.Site{2, 3}, Order: true, Weak: true}}, RelaxedCut: true, Cut: true,
 		SetUp:    SetUp{Continued: true, Because: "a sleep", Site: 4},
-		External: true, Shared: true, Random: true, Unordered: StreamState | ClockState,
+		External: true, Sharing: []trace.Site{29}, Shared: true, Random: true, Unordered: StreamState | ClockState,
 		Watched: &Watched{
 			Races: []Race{{
 				Sites: [2]trace.Site{1, 2}, Ops: [2]trace.Op{trace.OpRead, trace.OpFree}, Threads: [2]trace.ThreadID{3, 4},
