@@ -52,13 +52,13 @@ type ctriggerState struct {
 	Missing []string           `json:"missing,omitempty"`
 	// Sharing are the instructions whose accesses are recorded: those that a recording found to access shared memory. It is nil before
 	// the first, and if the target leaves no accesses out. Again counts the repetitions of the last recording.
-	Sharing []trace.Site       `json:"sharing,omitempty"`
-	Again   int                `json:"again,omitempty"`
-	Racing  []trace.Site       `json:"racing,omitempty"`
-	Forcing bool               `json:"forcing,omitempty"` // phase two
-	Targets []Target           `json:"targets,omitempty"`
-	Turn    int                `json:"turn"` // index into the ways of forcing
-	At      int                `json:"at"`   // index into Targets
+	Sharing []trace.Site `json:"sharing,omitempty"`
+	Again   int          `json:"again,omitempty"`
+	Racing  []trace.Site `json:"racing,omitempty"`
+	Forcing bool         `json:"forcing,omitempty"` // phase two
+	Targets []Target     `json:"targets,omitempty"`
+	Turn    int          `json:"turn"` // index into the ways of forcing
+	At      int          `json:"at"`   // index into Targets
 	// Arrivals is the largest number of accesses by which one thread came to an instruction in a recording.
 	Arrivals map[trace.Site]int `json:"arrivals,omitempty"`
 	// Verify are the forcings that an execution with all accesses has to confirm.
