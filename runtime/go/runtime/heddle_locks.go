@@ -50,7 +50,7 @@ func hdOperation(t *hdThread) uint16 {
 func hdLocked(t *hdThread, acquires bool, addr uintptr) {
 	l, lock := &t.locks, t.pend.obj
 	switch op := hdOperation(t); {
-	case op == hdOpGcondWait: // its lock is no object of the operation
+	case op == hdOpGcondWait: // the operation's object is not the lock
 		if acquires && addr == l.waits {
 			l.waits = 0
 			hdLockAdd(l, addr, false)
