@@ -653,7 +653,7 @@ func (x *explainer) delay(ctx context.Context, of func(event int) bool, nth, mos
 				return unlessLimit(err)
 			}
 		}
-		if named || ev.Op.IsAccess() { // what an access depends on follows it
+		if named || ev.Op.IsAccess() && len(others) == 0 { // what an access depends on follows it, perhaps with more that belongs together
 			continue
 		}
 		found, err := x.narrow(ctx, e, r, len(before), own)
@@ -689,7 +689,7 @@ func (x *explainer) delayable(of func(event int) bool, nth, most, after int) []i
 	for e := len(base.Events) - 1; e > after; e-- {
 		ev := &base.Events[e]
 		does := ops.Does(ev.Op)
-		if !of(e) || ev.Site == 0 || x.systems(ev.Site) || ev.Op.IsAccess() && parts[ev.Site] || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory ||
+		if !of(e) || ev.Site == 0 || x.systems(ev.Site) || ev.Op.IsAccess() && parts[ev.Site] || ev.Object.Region() == trace.RegionStack && ops.Of(ev.Op).Of == ops.Memory && x.alone(ev) ||
 			ev.Op.IsAccess() && ev.Object == 0 || ev.Op == trace.OpAbort || ev.Op == trace.OpSignal || does == ops.None || does == ops.Allocate || does == ops.Wait && ops.Of(ev.Op).Of == ops.WaitGroup || auxiliary(ev.Op) || ev.Flags&trace.FlagNoDecision != 0 && !ev.Op.IsAccess() {
 			continue
 		}
