@@ -1,6 +1,8 @@
 package result
 
 import (
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/heddle-dev/heddle/internal/wording"
@@ -14,7 +16,8 @@ type places struct {
 }
 
 // together reports whether two races have one cause, as far as a reader is concerned: the same two places and parts of one variable, or
-// heap blocks, as with a function that is inlined in many others; or members of one variable or block, accessed by the same two functions.
+// heap blocks, as with a function that is inlined in many others; or members of one variable or block, accessed by the same two functions, or
+// by one lambda on neighbouring lines: compilers give the parts of a statement the lines that they are on.
 func (p places) together(o places) bool {
 	if p.apart != o.apart {
 		return false
@@ -22,8 +25,28 @@ func (p places) together(o places) bool {
 	if p.where[0] != "" && p.where[1] != "" && pair(p.where) == pair(o.where) && (p.variable() == o.variable() || inBlock(p.object) && inBlock(o.object)) {
 		return true
 	}
+	if p.object != "" && p.variable() == o.variable() && oneStatement(p.where[0], p.where[1], o.where[0], o.where[1]) {
+		return true
+	}
 	f, g := [2]string{function(p.where[0]), function(p.where[1])}, [2]string{function(o.where[0]), function(o.where[1])}
 	return f[0] != "" && f[1] != "" && pair(f) == pair(g) && p.object != "" && p.variable() == o.variable()
+}
+
+// statementLines is how many lines a statement takes at most.
+const statementLines = 4
+
+// oneStatement reports whether places are so near to one another that they may be parts of one statement.
+func oneStatement(places ...string) bool {
+	first, last, in := math.MaxInt, 0, ""
+	for i, p := range places {
+		colon := strings.LastIndexByte(p, ':')
+		line, err := strconv.Atoi(p[colon+1:])
+		if file := p[:max(colon, 0)]; err != nil || i > 0 && file != in {
+			return false
+		}
+		in, first, last = p[:colon], min(first, line), max(last, line)
+	}
+	return last-first < statementLines
 }
 
 // inBlock reports whether the object is in a heap block that has no name but its number.

@@ -32,6 +32,9 @@ func TestRaceGroups(t *testing.T) {
 			{object: "block (malloc at x.cc:50, 20 bytes)", where: [2]string{"read x.cc:9", "make x.cc:50"}}, {object: "block (malloc at x.cc:55, 44 bytes)", where: [2]string{"read x.cc:9", "make x.cc:55"}},
 		}, []int{1, 1}, ""},
 		{"two lambdas", []places{{object: "v.a", where: [2]string{"f x.cc:9", "operator() x.cc:50"}}, {object: "v.b", where: [2]string{"f x.cc:9", "operator() x.cc:55"}}}, []int{1, 1}, ""},
+		{"the lines of one statement", []places{{object: "total", where: [2]string{"operator() x.cc:7", "operator() x.cc:8"}}, {object: "total", where: [2]string{"operator() x.cc:7", "operator() x.cc:7"}}}, []int{2}, "and 1 more pair of places"},
+		{"statements that are apart", []places{{object: "total", where: [2]string{"operator() x.cc:7", "operator() x.cc:8"}}, {object: "total", where: [2]string{"operator() x.cc:7", "operator() x.cc:17"}}}, []int{1, 1}, ""},
+		{"lines of several files", []places{{object: "total", where: [2]string{"operator() x.cc:7", "operator() x.cc:8"}}, {object: "total", where: [2]string{"operator() x.cc:7", "operator() y.cc:7"}}}, []int{1, 1}, ""},
 		{"unknown places", []places{{object: "x"}, {object: "x"}}, []int{1, 1}, ""},
 		{"two variables of a Go package", []places{
 			{object: "main.a", where: [2]string{"main.f m.go:4", "main.g m.go:8"}}, {object: "main.b", where: [2]string{"main.f m.go:5", "main.g m.go:9"}},
