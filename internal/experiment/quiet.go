@@ -64,7 +64,7 @@ type use struct {
 	shared bool
 }
 
-// word8 is what is known of eight bytes of memory: the last write, the last read or that there were reads of several threads since, and the
+// word8 is what is known of eight bytes of memory: the last write, the last read since then, whether several threads have read since then, and the
 // set of instructions that have accessed it.
 type word8 struct {
 	write, read hb.Epoch

@@ -120,7 +120,7 @@ func (o *Objects) newHeapTypes() *heapTypes {
 			points(&p)
 		}
 	}
-	named := maps.Clone(h.blocks) // by what the trace has itself
+	named := maps.Clone(h.blocks) // by the writes that the trace has
 	for i := range o.pointers {
 		if p := &o.pointers[i]; named[o.Block(p.Block, p.Event)] == nil {
 			points(p)
