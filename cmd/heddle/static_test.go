@@ -64,7 +64,7 @@ func TestStaticMergingFirst(t *testing.T) {
 					mu.Lock()
 					with += a.Executions
 					without += b.Executions
-					if len(a.Details.Operations) > 0 && a.Details.Operations[0].Operation == engine.StaticMerge {
+					if len(a.Details.Operations) > 0 && a.Details.Operations[0].Operation == tinertia.StaticMerge {
 						used++
 						ratio += math.Log(float64(a.Executions) / float64(b.Executions))
 					}

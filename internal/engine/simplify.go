@@ -75,7 +75,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 		}
 		start = prompt
 	}
-	if !opts.NoStatic && recorded.Ending.Kind != trace.Hang && left != 1 {
+	if opts.reorders(recorded) && left != 1 {
 		executed := 0
 		start, executed, err = merged(bounded, exec, prompt, kept, same)
 		if left > 0 {
@@ -97,7 +97,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 	details, err := tinertia.Simplify(bounded, tinertia.Input{Trace: start, Same: same}, several.watched(exec), tinertia.Options{
 		Seed: seed, MaxSteps: steps, Cut: start.Header.Cut > 0, Delays: strategy.DelaysOf(prompt), MaxExecutions: left, Progress: progress,
 		Batch: several.batch, Width: several.width, Memory: opts.Memory, Kept: kept, Accesses: recorded.Header.Instrumented && (kept == 0 && recorded.Header.Target != "go" || reads(&recorded.Ending)),
-		Extra: opts.extra(), ExtraTime: opts.ExtraTime, Patience: opts.Patience,
+		Reorder: opts.reorder(recorded), Extra: opts.extra(), ExtraTime: opts.ExtraTime, Patience: opts.Patience,
 	})
 	if err != nil && outOfTime(bounded) {
 		err = nil
@@ -106,7 +106,7 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 		return nil, err
 	}
 	if start != prompt {
-		details.StartedFrom(prompt, StaticMerge, 1)
+		details.StartedFrom(prompt, tinertia.StaticMerge, 1)
 	}
 	if prompt != early {
 		details.StartedFrom(early, Undelay, promptly)
@@ -187,10 +187,6 @@ func recordedAgain(ctx context.Context, exec schedule.Executor, details *tinerti
 	details.Trace = o.Trace
 	return nil
 }
-
-// StaticMerge is the operation of a simplification that reorders independent operations. Its only
-// execution records the result.
-const StaticMerge tinertia.Operation = "static-merge"
 
 // Undelay is the operation of a simplification that searches for an execution in which no wait,
 // sleep or timer overtakes a thread. Such a failure needs no slow machine, so it is preferred even
@@ -302,6 +298,26 @@ func merged(ctx context.Context, exec schedule.Executor, recorded *trace.Trace, 
 	}
 	o.Trace.Header = recorded.Header.Executed(o.Trace.Header)
 	return o.Trace, 1, nil
+}
+
+// reorders reports whether independent operations of a recorded execution are reordered. A hang lasts as long as
+// the step budget, and reordering makes a few very long TEIs of it.
+func (o *SimplifyOptions) reorders(recorded *trace.Trace) bool {
+	return !o.NoStatic && recorded.Ending.Kind != trace.Hang
+}
+
+// reorder returns tinertia.Options.Reorder.
+func (o *SimplifyOptions) reorder(recorded *trace.Trace) func(context.Context, *trace.Trace, int) (*trace.Trace, error) {
+	if !o.reorders(recorded) {
+		return nil
+	}
+	return func(ctx context.Context, t *trace.Trace, kept int) (*trace.Trace, error) {
+		reordered, r, err := static.ReorderedAfter(ctx, t, kept)
+		if err != nil || r.After >= r.Before {
+			return t, err
+		}
+		return reordered, nil
+	}
 }
 
 // beginning returns the first n scheduling decisions of an execution, or all if it has fewer.

@@ -19,31 +19,41 @@ const coarsestWindow = 8
 // coarsenStart is the position a coarsen pass starts at.
 const coarsenStart = -math.MaxInt
 
+// coarsenPlaces is more than the number of TEIs.
+const coarsenPlaces = 1 << 31
+
 // coarsen yields large changes to a long trace. It is not in the paper. First, it leaves everything
 // after 0, 1, 2, 4, … TEIs to the fair policy. Then it merges a window of TEIs into one TEI per
 // thread, with the threads in the order in which they first or last appear there. Windows halve in
 // size, as in delta debugging (Zeller and Hildebrandt, TSE'02), and overlap by half. A position is
-// minus the size of the window, so that a pass continues with windows of the size that was last
-// accepted.
+// minus the size of the window times coarsenPlaces, minus its first TEI, so that a pass continues where a window was
+// last accepted.
 func coarsen(q *sequence, at int) iter.Seq[candidate] {
 	return func(yield func(candidate) bool) {
 		n := len(q.teis)
 		if at == coarsenStart {
 			for k := 0; k < n; k = max(1, 2*k) {
-				if !yield(candidate{op: Coarsen, script: q.part(0, k), bound: unbounded, resume: -n}) {
+				if !yield(candidate{op: Coarsen, script: q.part(0, k), bound: unbounded, resume: -n * coarsenPlaces}) {
 					return
 				}
 			}
 		}
-		for size := min(-at, n); size >= coarsestWindow; size /= 2 {
-			for start := 0; ; start += size / 2 {
+		if n < coarsestWindow {
+			return
+		}
+		size, first := n, 0
+		if at != coarsenStart {
+			size, first = min(-at/coarsenPlaces, n), -at%coarsenPlaces
+		}
+		for ; size >= coarsestWindow; size, first = size/2, 0 {
+			for start := first; ; start += size / 2 {
 				start = min(start, n-size)
 				for _, order := range [][]trace.ThreadID{q.firstSeen(start, start+size), q.lastSeen(start, start+size)} {
 					if len(order) == size {
 						break // already one TEI per thread
 					}
 					script := splice(q.part(0, start), q.grouped(start, start+size, order), q.part(start+size, n))
-					if !yield(candidate{op: Coarsen, script: script, bound: unbounded, resume: -size}) {
+					if !yield(candidate{op: Coarsen, script: script, bound: unbounded, resume: -(size*coarsenPlaces + start)}) {
 						return
 					}
 				}

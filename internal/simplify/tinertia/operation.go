@@ -20,7 +20,7 @@ const (
 	MoveDown Operation = "move-down-tei"
 )
 
-// Operations beyond the paper. Except for Coarsen, they are tried once Algorithm 1 has reached its
+// Operations beyond the paper. Except for StaticMerge and Coarsen, they are tried once Algorithm 1 has reached its
 // fixed point. The number of switches in the script does not limit them: a candidate is accepted if
 // its execution shows the bug and has a lower Cost than the current one.
 const (
@@ -28,6 +28,9 @@ const (
 	// the trace to the fair policy, or merges many TEIs into one per thread at once, so that a long
 	// random walk loses most of its switches in a few dozen executions.
 	Coarsen Operation = "coarsen"
+	// StaticMerge reorders independent operations (Options.Reorder). It takes one execution, and does at once what
+	// many moves of single TEIs do. It comes between the passes of Algorithm 1.
+	StaticMerge Operation = "static-merge"
 	// TakeRejected continues from an execution that showed the bug and is simpler than the current
 	// one, but that the paper's test rejected because it had more switches than its script.
 	TakeRejected Operation = "take-rejected"
@@ -60,7 +63,7 @@ var beyond = []Operation{TakeRejected, Cut, RunOn, MoveTEI, Shift, Restart, Else
 
 // All returns all operations in the order in which they are tried.
 func All() []Operation {
-	return slices.Concat([]Operation{Coarsen}, paper, beyond)
+	return slices.Concat([]Operation{StaticMerge, Coarsen}, paper, beyond)
 }
 
 // Beyond reports whether the operation is not in the paper.

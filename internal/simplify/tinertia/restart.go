@@ -166,7 +166,7 @@ func (s *search) runPrefixes(batch []*prefix) (*verdict, error) {
 			seen = s.frontier.view(v.trace)
 		}
 		s.frontier.expand(p, seen, s.cur.cost, s.opts.Delays)
-		simpler := v.same && v.cost.Compare(s.cur.cost) < 0 && (best == nil || v.cost.Compare(best.cost) < 0)
+		simpler := v.same && s.simpler(v.cost) && (best == nil || v.cost.Compare(best.cost) < 0)
 		if simpler {
 			kept := *v // memory may drop the trace
 			best = &kept

@@ -1,6 +1,10 @@
 package tinertia
 
-import "github.com/heddle-dev/heddle/trace"
+import (
+	"slices"
+
+	"github.com/heddle-dev/heddle/trace"
+)
 
 // Shape holds the figures of a trace in Table 1 of FSE'10.
 type Shape struct {
@@ -74,6 +78,16 @@ type OperationStats struct {
 	Events      int       `json:"events"`
 }
 
+func (s *OperationStats) add(o OperationStats) {
+	s.Tried += o.Tried
+	s.Executed += o.Executed
+	s.Accepted += o.Accepted
+	s.Switches += o.Switches
+	s.Preemptions += o.Preemptions
+	s.Threads += o.Threads
+	s.Events += o.Events
+}
+
 // Accepted is one accepted change on the way from the input to the result.
 type Accepted struct {
 	Operation Operation    `json:"operation"`
@@ -130,9 +144,14 @@ func (r *Result) StartedFrom(original *trace.Trace, op Operation, executions int
 	r.Table1 = newTable1(ShapeOf(original), r.Table1.After)
 	r.Table2.Executions += executions
 	r.LastGain += executions
-	r.Operations = append([]OperationStats{{
+	st := OperationStats{
 		Operation: op, Beyond: true, Tried: executions, Executed: executions, Accepted: 1,
 		Switches: r.Before.Switches - was.Switches, Preemptions: r.Before.Preemptions - was.Preemptions,
 		Threads: r.Before.Threads - was.Threads, Events: r.Before.Events - was.Events,
-	}}, r.Operations...)
+	}
+	if i := slices.IndexFunc(r.Operations, func(o OperationStats) bool { return o.Operation == op }); i >= 0 {
+		r.Operations[i].add(st)
+		return
+	}
+	r.Operations = slices.Insert(r.Operations, 0, st)
 }

@@ -26,29 +26,30 @@ type search struct {
 	plan   schedule.Plan // fields that all plans share
 	header trace.Header
 
-	cur           *sequence
-	kept          []schedule.Step // the decisions with which every execution begins
-	keptHash      uint64
-	memory        *memory
-	visited       map[uint64]bool // hashes of the schedules of all executions that were current
-	spare         *spare
-	stats         map[Operation]*OperationStats
-	steps         []Accepted
-	iteration     int
-	made          int // executions
-	gained        int // executions by the last acceptance
-	work, vain    int // events of the executions until then, and since
-	extra         int // executions left for Restart beyond its passes
-	extraEnd      time.Time
-	elsewhereDone bool
-	tried         bool // every operation was tried once without success
-	batch         Batch
-	ahead         map[uint64]schedule.Outcome // of candidates executed before their turn, by hash of the script
-	frontier      *frontier
-	gap           string // as frontier.gap, for reasons outside the frontier
-	shared        bool   // an execution had a process that had done other executions
-	apart         *apart // nil until needed
-	exhausted     bool   // the frontier has no prefix left that could cost less than the current execution
+	cur        *sequence
+	kept       []schedule.Step // the decisions with which every execution begins
+	keptHash   uint64
+	memory     *memory
+	visited    map[uint64]bool // hashes of the schedules of all executions that were current
+	spare      *spare
+	merged     *trace.Trace // that StaticMerge has reordered last
+	stats      map[Operation]*OperationStats
+	steps      []Accepted
+	iteration  int
+	made       int // executions
+	gained     int // executions by the last acceptance
+	work, vain int // events of the executions until then, and since
+	extra      int // executions left for Restart beyond its passes
+	extraEnd   time.Time
+	otherwhere elsewhereState
+	tried      bool // every operation was tried once without success
+	batch      Batch
+	ahead      map[uint64]schedule.Outcome // of candidates executed before their turn, by hash of the script
+	frontier   *frontier
+	gap        string // as frontier.gap, for reasons outside the frontier
+	shared     bool   // an execution had a process that had done other executions
+	apart      *apart // nil until needed
+	exhausted  bool   // the frontier has no prefix left that could cost less than the current execution
 }
 
 // spare is the simplest execution that showed the bug but was rejected.
@@ -101,7 +102,18 @@ func (s *search) firstAcceptable(candidates iter.Seq[candidate], limit int) (*ca
 const unlimited = math.MaxInt
 
 // passLimit is the limit for passes with more candidates, which yield the most promising first.
-func passLimit(teis int) int { return 300 + 4*teis }
+func (s *search) passLimit() int { return min(300+4*len(s.cur.teis), s.affordable()) }
+
+const (
+	// passEvents bounds the scheduling decisions of the executions of a pass beyond Algorithm 1 that gains
+	// nothing: an execution of a hundred thousand takes a second.
+	passEvents = 1 << 20
+	// leastAffordable is how many executions such a pass may make, however long they are.
+	leastAffordable = 8
+)
+
+// affordable returns how many executions as long as the current one have passEvents.
+func (s *search) affordable() int { return max(leastAffordable, passEvents/max(1, s.cur.cost.Events)) }
 
 // try validates a candidate and, if it is rejected, those that its next returns. It returns the
 // accepted one, or nil.
@@ -131,7 +143,7 @@ func (s *search) try(c *candidate) (*candidate, error) {
 	}
 	if accepted {
 		s.accept(c.op, v)
-	} else if v.same && v.trace != nil && v.cost.Compare(s.cur.cost) < 0 && (s.spare == nil || v.cost.Compare(s.spare.cost) < 0) {
+	} else if v.same && v.trace != nil && s.simpler(v.cost) && (s.spare == nil || v.cost.Compare(s.spare.cost) < 0) {
 		s.spare = &spare{v.cost, v.trace, v.shared}
 	}
 	if executed && s.opts.Progress != nil {
@@ -151,11 +163,14 @@ func (s *search) try(c *candidate) (*candidate, error) {
 }
 
 // acceptable is the test of §4.2.1 with an additional condition: the same bug, no more switches
-// than the bound, and a lower Cost than the current execution's. For candidates with equal set, an
+// than the bound, and a lower Cost than the current execution's (see simpler where there is no bound). For candidates with equal set, an
 // equal Cost suffices if the schedule was never current before.
 func (s *search) acceptable(c *candidate, v *verdict) bool {
 	if !v.same || v.trace == nil || v.cost.Switches > c.bound {
 		return false
+	}
+	if c.bound == unbounded {
+		return s.simpler(v.cost)
 	}
 	order := v.cost.Compare(s.cur.cost)
 	return order < 0 || order == 0 && c.equal && !s.visited[hashSchedule(stepsAfter(v.trace, len(s.kept)), v.trace.Threads)]
@@ -182,6 +197,21 @@ func (s *search) accept(op Operation, v *verdict) {
 		s.spare = nil
 	}
 }
+
+// simpler reports whether an execution of cost c is worth continuing from for an operation beyond the paper: it
+// costs less, and if only by events, by a part of them that a reader notices. Taking the events of a long
+// execution away one by one would take an execution for each.
+func (s *search) simpler(c trace.Cost) bool {
+	cur := s.cur.cost
+	if c.Compare(cur) >= 0 {
+		return false
+	}
+	cur.Events -= cur.Events / noticeable
+	return c.Compare(cur) <= 0
+}
+
+// noticeable is the part of an execution's events that is worth an execution to leave out: one in that many.
+const noticeable = 64
 
 func (s *search) setCurrent(t *trace.Trace) {
 	s.cur = newSequence(t, len(s.kept))
@@ -250,7 +280,7 @@ func (s *search) simplerAlone(op Operation, v *verdict) (*verdict, error) {
 		return nil, err
 	}
 	s.stats[op].Executed++
-	if !again.same || again.cost.Compare(s.cur.cost) >= 0 {
+	if !again.same || !s.simpler(again.cost) {
 		return nil, nil
 	}
 	return again, nil

@@ -85,6 +85,9 @@ type Options struct {
 	// independent operations differently. Executions with far more accesses than scheduling decisions
 	// are recorded without.
 	Accesses bool
+	// Reorder returns an execution that orders the independent operations of t after its first kept scheduling
+	// decisions for few context switches, or t itself where that gains nothing; nil for no StaticMerge.
+	Reorder func(ctx context.Context, t *trace.Trace, kept int) (*trace.Trace, error)
 	// Operations are the operations to use; nil means all. The published algorithm has RemoveLast,
 	// MoveUp, MoveUpActions and MoveDown.
 	Operations []Operation
@@ -263,8 +266,18 @@ func (s *search) begin() (*trace.Trace, error) {
 // simplify runs until no operation succeeds.
 func (s *search) simplify() error {
 	if s.has(Coarsen) && len(s.cur.teis) > coarseAbove {
-		if _, err := s.pass(coarsen, coarsenStart, unlimited); err != nil {
-			return err
+		for at := coarsenStart; ; {
+			c, err := s.firstAcceptable(coarsen(s.cur, at), unlimited)
+			if err != nil {
+				return err
+			}
+			if c == nil {
+				break
+			}
+			at = c.resume
+			if err := s.staticMerge(); err != nil {
+				return err
+			}
 		}
 	}
 	for {
@@ -354,28 +367,39 @@ func gapKept(n int) string {
 	return fmt.Sprintf("its first %s scheduling decisions were kept as they are", wording.Thousands(n))
 }
 
-// algorithm1 is the main loop of FSE'10's Algorithm 1, with trace.Cost as the cost in line 23.
+// algorithm1 is the main loop of FSE'10's Algorithm 1, with trace.Cost as the cost in line 23. It ends within an
+// iteration if none of the passes since the last gain has gained anything: those that are left have seen the
+// current execution.
 func (s *search) algorithm1() error {
-	for {
-		before := s.cur.cost
+	passes := []struct {
+		op    Operation
+		gen   generator
+		start int
+	}{
+		{RemoveLast, removeLast, math.MaxInt},
+		{StaticMerge, nil, 0},
+		{MoveUp, consolidateUp(s.has(MoveUpActions)), 0},
+		{MoveDown, consolidateDown, math.MaxInt},
+	}
+	for idle := 0; ; {
 		s.iteration++
-		if s.has(RemoveLast) {
-			if _, err := s.pass(removeLast, math.MaxInt, unlimited); err != nil {
+		for _, p := range passes {
+			before := s.cur.cost
+			var err error
+			switch {
+			case p.op == StaticMerge:
+				err = s.staticMerge()
+			case s.has(p.op):
+				_, err = s.pass(p.gen, p.start, unlimited)
+			}
+			if err != nil {
 				return err
 			}
-		}
-		if s.has(MoveUp) {
-			if _, err := s.pass(consolidateUp(s.has(MoveUpActions)), 0, unlimited); err != nil {
-				return err
+			if s.cur.cost.Compare(before) < 0 {
+				idle = 0
+			} else if idle++; idle == len(passes) {
+				return nil
 			}
-		}
-		if s.has(MoveDown) {
-			if _, err := s.pass(consolidateDown, math.MaxInt, unlimited); err != nil {
-				return err
-			}
-		}
-		if s.cur.cost.Compare(before) >= 0 {
-			return nil
 		}
 	}
 }
@@ -391,37 +415,49 @@ const extraRound = 8 * restartBatch
 // cheaper one to the same state is found first.
 const hopeless = 3
 
-// beyond tries the operations beyond the paper, in order, until one succeeds. Restart comes first,
-// because for most executions it shows that no schedule has fewer switches and preemptions. The
-// others then only remove threads and events. If there are too many schedules for that, Restart
-// continues after the others.
+// rounds are the limits of the passes of beyond, which grow until passLimit: what helps often helps early in a
+// pass, and then the rest of a costly pass before it would be in vain.
+const firstRound, roundGrowth = 16, 4
+
+// beyond tries the operations beyond the paper until one succeeds: each for a few executions, then each for
+// more. A candidate of an earlier round is known and costs nothing. If Restart shows that no schedule has fewer
+// switches and preemptions, the others only remove threads and events. If there are too many schedules
+// for that, Restart continues after the others.
 func (s *search) beyond() (bool, error) {
-	if s.has(TakeRejected) {
-		if better, err := s.takeRejected(); better || err != nil {
-			return better, err
-		}
-	}
-	if better, err := s.tryRestart(passLimit(len(s.cur.teis))); better || err != nil {
+	if better, err := s.orTakeRejected(false, nil); better || err != nil {
 		return better, err
 	}
-	for _, p := range []struct {
-		op  Operation
-		gen generator
-	}{
-		{Cut, cut(s.has(RunOn))},
-		{MoveTEI, moveTEI},
-		{Shift, shift},
-	} {
-		if !s.has(p.op) || p.op == MoveTEI && s.exhausted {
-			continue
+	restarted := 0 // executions of Restart in this call
+	for round, last := firstRound, false; !last; round *= roundGrowth {
+		limit := s.passLimit()
+		last = round >= limit
+		limit = min(limit, round)
+		for _, p := range []struct {
+			op  Operation
+			gen generator
+		}{
+			{Cut, cut(s.has(RunOn))},
+			{Restart, nil},
+			{MoveTEI, moveTEI},
+			{Shift, shift},
+		} {
+			var better bool
+			var err error
+			switch {
+			case p.op == Restart:
+				before := s.made
+				better, err = s.tryRestart(limit - restarted)
+				restarted += s.made - before
+			case s.has(p.op) && !(p.op == MoveTEI && s.exhausted):
+				better, err = s.orTakeRejected(s.pass(p.gen, 0, limit))
+			}
+			if better || err != nil {
+				return better, err
+			}
 		}
-		if better, err := s.pass(p.gen, 0, passLimit(len(s.cur.teis))); better || err != nil {
-			return better, err
-		}
-		// Only the paper's test rejected it, and it is simpler: take it before searching
-		// further.
-		if s.has(TakeRejected) {
-			if better, err := s.takeRejected(); better || err != nil {
+		if round >= len(s.cur.teis)/2 && s.frontier != nil && !s.exhausted && len(s.frontier.open) > round*roundGrowth {
+			// Restart is far from having tried them all.
+			if better, err := s.elsewhere(); better || err != nil {
 				return better, err
 			}
 		}
@@ -443,6 +479,9 @@ func (s *search) beyond() (bool, error) {
 		if s.frontier != nil && len(s.frontier.open) > hopeless*s.extra {
 			s.extra = min(s.extra, s.opts.Extra/10)
 		}
+		if s.frontier != nil && s.frontier.gap != "" {
+			s.extra = min(s.extra, s.affordable()) // it can prove nothing
+		}
 		before := s.made
 		better, err := s.tryRestart(min(s.extra, extraRound))
 		s.extra -= s.made - before
@@ -457,6 +496,15 @@ func (s *search) beyond() (bool, error) {
 		return s.restartApart()
 	}
 	return false, nil
+}
+
+// orTakeRejected returns the result of a pass. If that accepted nothing, it takes an execution that is simpler
+// than the current one and that only the paper's test rejected.
+func (s *search) orTakeRejected(better bool, err error) (bool, error) {
+	if better || err != nil || !s.has(TakeRejected) {
+		return better, err
+	}
+	return s.takeRejected()
 }
 
 func (s *search) has(op Operation) bool { return slices.Contains(s.opts.Operations, op) }
