@@ -137,6 +137,6 @@ func (c *simplifyCommand) Run(a *app) error {
 			return perr
 		}
 	}
-	fmt.Fprintf(a.stdout, "\nsimplified: %s%s\nreplay:     heddle replay %s\n", c.Output, result.Unsimplified(s), wording.Quoted(c.Output))
+	fmt.Fprintf(a.stdout, "\nsimplified: %s%s\nexecutions: %s\nreplay:     heddle replay %s\n", c.Output, result.Unsimplified(s), result.Simplifying(s.Details), wording.Quoted(c.Output))
 	return err
 }

@@ -121,6 +121,11 @@ func Simplify(ctx context.Context, t target.Target, recorded *trace.Trace, opts 
 			err = cmp.Or(err, again)
 		}
 	}
+	if err == nil && !details.Complete {
+		if details.Fewest, err = static.Fewest(bounded, details.Trace); err != nil && outOfTime(bounded) {
+			err = nil
+		}
+	}
 	result := details.Trace
 	result.Header.Strategy = "simplified from " + strings.TrimPrefix(recorded.Header.Strategy, "simplified from ")
 	result.Header.ExpectStatus, result.Header.Finding = recorded.Header.ExpectStatus, recorded.Header.Finding

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
@@ -394,6 +395,8 @@ func Unsimplified(s *engine.Simplified) string {
 		out += " (minimal: no schedule of its scheduling points with fewer context switches fails)"
 	case s.Cut:
 		out += " (incomplete; heddle simplify continues from it)"
+	case s.Details != nil && s.Details.Fewest > 0 && s.Details.Fewest == s.Switches:
+		out += fmt.Sprintf(" (the best found; no other order of its independent operations has fewer than %s; %s)", wording.Count(s.Switches, "context switch"), s.Unproven)
 	default:
 		out += " (the best found; " + s.Unproven + ")"
 	}
@@ -401,6 +404,15 @@ func Unsimplified(s *engine.Simplified) string {
 		out += " (not confirmed by a replay)"
 	}
 	return out
+}
+
+// Simplifying returns the executions of a simplification, for a message: those until its result, and those after.
+func Simplifying(r *tinertia.Result) string {
+	after := "that found nothing smaller"
+	if r.Complete {
+		after = "to show that nothing smaller exists"
+	}
+	return fmt.Sprintf("%s until the result, %s %s", wording.Thousands(r.LastGain), wording.Thousands(r.Afterwards), after)
 }
 
 // earlyAdvice says how to rule out what earlySentence explains.

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/simplify/tinertia"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/symbol"
+	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -105,11 +107,14 @@ func (p *Printer) view(v *report.View) error {
 func (p *Printer) Summary(r *tinertia.Result) error {
 	s := term.Simplification{
 		Bug: r.Table2.Bug, Before: r.Before, After: r.After,
-		Iterations: r.Table2.Iterations, Executions: r.Table2.Executions,
+		Iterations: r.Table2.Iterations, Executions: r.Table2.Executions, Spent: Simplifying(r),
 		Time: time.Duration(r.Table2.Seconds * float64(time.Second)),
 	}
-	if r.Complete {
+	switch {
+	case r.Complete:
 		s.Gap = "minimal"
+	case r.Fewest > 0:
+		s.Gap = fmt.Sprintf("at least %s with the same order of dependent operations", wording.Thousands(r.Fewest))
 	}
 	if i := slices.IndexFunc(r.Trace.Modules, func(m trace.Module) bool { return m.Program }); i >= 0 {
 		s.Program = filepath.Base(r.Trace.Modules[i].Path)

@@ -20,6 +20,7 @@ type Simplification struct {
 	Gap           string     // how far from the best: `optimal`, `at most 2 above`; empty if not known
 	Iterations    int
 	Executions    int
+	Spent         string // what they were made for; empty if that is not known
 	Time          time.Duration
 	Operations    []OperationRow
 }
@@ -68,7 +69,11 @@ func Summary(w io.Writer, s Simplification, o Options) error {
 		d.text("context switches: "+s.Gap, plain, "")
 	}
 	d.print("")
-	d.text(fmt.Sprintf("%s, %s, %s", count(s.Iterations, "iteration"), count(s.Executions, "execution"), seconds(s.Time)), plain, "")
+	executions := count(s.Executions, "execution")
+	if s.Spent != "" {
+		executions += " (" + s.Spent + ")"
+	}
+	d.text(fmt.Sprintf("%s, %s, %s", count(s.Iterations, "iteration"), executions, seconds(s.Time)), plain, "")
 	if len(s.Operations) > 0 {
 		rows := [][]string{{"operation", "tried", "accepted", "switches removed"}}
 		for _, op := range s.Operations {

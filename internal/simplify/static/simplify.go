@@ -122,6 +122,14 @@ func ReorderedAfter(ctx context.Context, t *trace.Trace, kept int) (reordered *t
 	return g.Reorder(t, order), res, nil
 }
 
+// Fewest returns a number of context switches that no order of the trace's events has fewer of that keeps every
+// dependence: the least, where DefaultEffort suffices to compute it. The error is the context's.
+func Fewest(ctx context.Context, t *trace.Trace) (int, error) {
+	g := depend.Build(t)
+	best, err := Optimum(ctx, g, Recorded(g), DefaultEffort.Limits)
+	return best.Lower, err
+}
+
 // Merged is Simplify for the dependence graph of a trace of events: among orders with equally many
 // switches it chooses one with few preemptions.
 func Merged(ctx context.Context, t *trace.Trace, g *depend.Graph) (res Result, err error) {

@@ -9,6 +9,20 @@ import (
 	"github.com/heddle-dev/heddle/trace"
 )
 
+// TestFewest: no order has fewer switches than that, and merging reaches it where it is exact.
+func TestFewest(t *testing.T) {
+	for seed := range uint64(40) {
+		tr := tracegen.Random(seed, tracegen.Shape{Threads: 2 + int(seed%3), Length: 4 + int(seed%9)}).Trace
+		n, err := Fewest(t.Context(), tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after := trace.CostOf(Merge(tr)).Switches; after != n {
+			t.Errorf("seed %d: %d switches after merging; Fewest is %d", seed, after, n)
+		}
+	}
+}
+
 // TestMerge: the events of Merge are the trace's, cost no more, and are the same execution.
 func TestMerge(t *testing.T) {
 	better, preemptions := 0, 0

@@ -26,7 +26,7 @@ const coarsenPlaces = 1 << 31
 // after 0, 1, 2, 4, … TEIs to the fair policy. Then it merges a window of TEIs into one TEI per
 // thread, with the threads in the order in which they first or last appear there. Windows halve in
 // size, as in delta debugging (Zeller and Hildebrandt, TSE'02), and overlap by half. A position is
-// minus the size of the window times coarsenPlaces, minus its first TEI, so that a pass continues where a window was
+// the first TEI of the window minus its size times coarsenPlaces, so that a pass continues where a window was
 // last accepted.
 func coarsen(q *sequence, at int) iter.Seq[candidate] {
 	return func(yield func(candidate) bool) {
@@ -43,7 +43,8 @@ func coarsen(q *sequence, at int) iter.Seq[candidate] {
 		}
 		size, first := n, 0
 		if at != coarsenStart {
-			size, first = min(-at/coarsenPlaces, n), -at%coarsenPlaces
+			size = (coarsenPlaces - 1 - at) / coarsenPlaces
+			size, first = min(size, n), size*coarsenPlaces+at
 		}
 		for ; size >= coarsestWindow; size, first = size/2, 0 {
 			for start := first; ; start += size / 2 {
@@ -53,7 +54,7 @@ func coarsen(q *sequence, at int) iter.Seq[candidate] {
 						break // already one TEI per thread
 					}
 					script := splice(q.part(0, start), q.grouped(start, start+size, order), q.part(start+size, n))
-					if !yield(candidate{op: Coarsen, script: script, bound: unbounded, resume: -(size*coarsenPlaces + start)}) {
+					if !yield(candidate{op: Coarsen, script: script, bound: unbounded, resume: start - size*coarsenPlaces}) {
 						return
 					}
 				}

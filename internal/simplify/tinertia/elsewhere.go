@@ -103,6 +103,10 @@ func (s *search) findElsewhere(runs int) error {
 func (s *search) from(other *search) (bool, error) {
 	opts := *s.opts
 	opts.Operations = []Operation{StaticMerge, Coarsen, RemoveLast, MoveUp, MoveUpActions, MoveDown, TakeRejected}
+	if s.cur.trace.Ending.Kind == trace.Deadlock {
+		// What is removed runs all the same before no thread is enabled.
+		opts.Operations = slices.DeleteFunc(opts.Operations, func(op Operation) bool { return op == RemoveLast })
+	}
 	opts.Progress, opts.Extra = nil, -1
 	opts.MaxExecutions = s.opts.MaxExecutions - s.made
 	other.opts = &opts

@@ -143,6 +143,9 @@ func TestFiguresBeyond(t *testing.T) {
 	if len(r.Steps) < 4 || listing(r.Steps[2].Trace) != figure5 {
 		t.Fatalf("steps %+v", r.Steps)
 	}
+	if r.LastGain+r.Afterwards != r.Table2.Executions || r.LastGain == 0 || r.Afterwards == 0 {
+		t.Errorf("%d executions until the result and %d afterwards are not all %d", r.LastGain, r.Afterwards, r.Table2.Executions)
+	}
 	if r.After.Switches != 2 || r.After.Preemptions != 1 {
 		t.Errorf("after %+v, want 2 switches, 1 preemption:\n%s", r.After, listing(r.Trace))
 	}

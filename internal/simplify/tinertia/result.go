@@ -129,7 +129,13 @@ type Result struct {
 	// GaveUp means that Options.Patience did.
 	GaveUp bool `json:"gaveUp,omitempty"`
 	// LastGain is the number of executions after which the last improvement was found.
-	LastGain   int              `json:"lastGain"`
+	LastGain int `json:"lastGain"`
+	// Afterwards is the number of executions after these: they show that nothing smaller exists if Complete, and
+	// found nothing smaller otherwise.
+	Afterwards int `json:"afterwards"`
+	// Fewest is the least number of context switches that an execution can have which orders the dependent
+	// operations of the result in the same way, or a number that it cannot go below; 0 if not computed.
+	Fewest     int              `json:"fewest,omitempty"`
 	Table1     Table1           `json:"table1"`
 	Table2     Table2           `json:"table2"`
 	Operations []OperationStats `json:"operations"` // in the order in which they are tried

@@ -169,11 +169,8 @@ func (s *search) acceptable(c *candidate, v *verdict) bool {
 	if !v.same || v.trace == nil || v.cost.Switches > c.bound {
 		return false
 	}
-	if c.bound == unbounded {
-		return s.simpler(v.cost)
-	}
 	order := v.cost.Compare(s.cur.cost)
-	return order < 0 || order == 0 && c.equal && !s.visited[hashSchedule(stepsAfter(v.trace, len(s.kept)), v.trace.Threads)]
+	return order < 0 && (c.bound != unbounded || s.simpler(v.cost)) || order == 0 && c.equal && !s.visited[hashSchedule(stepsAfter(v.trace, len(s.kept)), v.trace.Threads)]
 }
 
 // accept makes an execution the current one.

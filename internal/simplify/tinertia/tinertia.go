@@ -206,9 +206,9 @@ func Simplify(ctx context.Context, in Input, exec schedule.Executor, opts Option
 		Unproven: reason,
 		Kept:     opts.Kept,
 		Cut:      cut,
-		LastGain: s.gained,
-		GaveUp:   cut && s.outOfPatience(),
-		Table1:   newTable1(ShapeOf(before), ShapeOf(s.cur.trace)),
+		LastGain: s.gained, Afterwards: s.made - s.gained,
+		GaveUp: cut && s.outOfPatience(),
+		Table1: newTable1(ShapeOf(before), ShapeOf(s.cur.trace)),
 		Table2: Table2{
 			Bug:        in.Trace.Ending.Kind.String(),
 			Iterations: s.iteration,
@@ -417,7 +417,7 @@ const hopeless = 3
 
 // rounds are the limits of the passes of beyond, which grow until passLimit: what helps often helps early in a
 // pass, and then the rest of a costly pass before it would be in vain.
-const firstRound, roundGrowth = 16, 4
+const firstRound, roundGrowth = 8, 4
 
 // beyond tries the operations beyond the paper until one succeeds: each for a few executions, then each for
 // more. A candidate of an earlier round is known and costs nothing. If Restart shows that no schedule has fewer
@@ -455,7 +455,7 @@ func (s *search) beyond() (bool, error) {
 				return better, err
 			}
 		}
-		if round >= len(s.cur.teis)/2 && s.frontier != nil && !s.exhausted && len(s.frontier.open) > round*roundGrowth {
+		if round >= len(s.cur.teis)/4 && s.frontier != nil && !s.exhausted && len(s.frontier.open) > round*roundGrowth {
 			// Restart is far from having tried them all.
 			if better, err := s.elsewhere(); better || err != nil {
 				return better, err

@@ -178,6 +178,7 @@ type explored struct {
 	Complete              bool    `json:"complete"`
 	Cost                  [2]int  `json:"cost"` // context switches and preemptions
 	SimplifyingExecutions int     `json:"simplifying_executions"`
+	Afterwards            int     `json:"simplifying_afterwards"` // of them, those after the result was found
 	Simplifying           float64 `json:"simplifying_s"`
 }
 
@@ -207,7 +208,7 @@ func explore(ctx context.Context, tg *cprog.Target, began time.Time, after time.
 	if s := r.Simplified; s != nil {
 		x.ToFinding -= s.Seconds
 		x.Simplified, x.Complete, x.Cost = true, s.Complete, [2]int{s.Switches, s.Preemptions}
-		x.SimplifyingExecutions, x.Simplifying = s.Executions, s.Seconds
+		x.SimplifyingExecutions, x.Afterwards, x.Simplifying = s.Executions, s.Details.Afterwards, s.Seconds
 	}
 	return x, nil
 }

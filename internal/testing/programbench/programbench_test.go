@@ -66,7 +66,7 @@ func TestMeasure(t *testing.T) {
 	if !r.firstInTime() || r.PerSecond <= 0 {
 		t.Errorf("%+v", r)
 	}
-	if f := r.Search; f == nil || f.Found != 1 || f.Other != 0 || f.Execution == 0 || f.Seconds <= 0 || f.AtMinimum != 1 || f.Best != [2]int{2, 1} || f.Executions == 0 {
+	if f := r.Search; f == nil || f.Found != 1 || f.Other != 0 || f.Execution == 0 || f.Seconds <= 0 || f.AtMinimum != 1 || f.Best != [2]int{2, 1} || f.ToResult == 0 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -81,7 +81,7 @@ func TestTables(t *testing.T) {
 		Rows: []row{{
 			Program: "annealing", Accesses: 100000, Native: cost{Processor: 0.02, Wall: 0.02}, TSan: one,
 			Plain: cost{Processor: 0.1, Peak: 32 << 20, Executions: 9}, Profiled: one, FirstExecution: 1.25, PerSecond: 1234,
-			Search: &found{Seeds: 4, Found: 3, Other: 1, Seconds: 0.25, Execution: 7, Minimum: [2]int{3, 1}, Best: [2]int{3, 1}, Worst: [2]int{5, 0}, AtMinimum: 2, Complete: 3, Executions: 120, Simplifying: 2},
+			Search: &found{Seeds: 4, Found: 3, Other: 1, Seconds: 0.25, Execution: 7, Minimum: [2]int{3, 1}, Best: [2]int{3, 1}, Worst: [2]int{5, 0}, AtMinimum: 2, Complete: 3, ToResult: 120, Afterwards: 80, Paper: 138, Simplifying: 2},
 		}},
 	}
 	print := func() (string, string) {
@@ -106,7 +106,7 @@ func TestTables(t *testing.T) {
 	for _, want := range []string{
 		"A processor, 4 processors, load 0.10 0.20 0.30 at the start; gcc 12 -O1 -g",
 		"annealing 20 ms 500 ms 25×, 64 MB 5.00× 0.20×/0.50× 25× 1.00×/1.00× none 1.2 s 1,234",
-		"annealing 3 of 4, and 1 others 250 ms 7 3/1 3/1 to 5/0 2 3 120 executions 2.0 s",
+		"annealing 3 of 4, and 1 others 250 ms 7 3/1 3/1 to 5/0 2 3 120 executions 138 80 2.0 s",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, b)

@@ -37,7 +37,7 @@ func printTables(w io.Writer, all *results) error {
 		return nil
 	}
 	fmt.Fprintf(t, "\nThe bugs, with %d seeds. Times and numbers of executions are medians; a cost is context switches/preemptions.\n", all.Settings.Seeds)
-	fmt.Fprintln(t, "program\tfound\tafter\texecution\tminimum\tsimplified to\tat the minimum\tcomplete\tsimplified by\tin\t")
+	fmt.Fprintln(t, "program\tfound\tafter\texecution\tminimum\tsimplified to\tat the minimum\tcomplete\tsimplified by\tthe paper by\tafterwards\tin\t")
 	for _, r := range all.Rows {
 		f := r.Search
 		if f == nil {
@@ -51,8 +51,8 @@ func printTables(w io.Writer, all *results) error {
 		if f.Other > 0 {
 			n += fmt.Sprintf(", and %d others", f.Other)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d/%d\t%s\t%d\t%d\t%d executions\t%s\t\n", r.Program, n, seconds(f.Seconds), f.Execution,
-			f.Minimum[0], f.Minimum[1], to, f.AtMinimum, f.Complete, f.Executions, seconds(f.Simplifying))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d/%d\t%s\t%d\t%d\t%d executions\t%d\t%d\t%s\t\n", r.Program, n, seconds(f.Seconds), f.Execution,
+			f.Minimum[0], f.Minimum[1], to, f.AtMinimum, f.Complete, f.ToResult, f.Paper, f.Afterwards, seconds(f.Simplifying))
 	}
 	return t.Flush()
 }
