@@ -211,7 +211,7 @@ func TestNoOperationIsRedundant(t *testing.T) {
 		op      Operation
 		program uint64
 	}{
-		{RemoveLast, 47}, {MoveUp, 409}, {MoveDown, 43}, {Cut, 136}, {RunOn, 136}, {MoveTEI, 653}, {Shift, 26}, {Restart, 78},
+		{RemoveLast, 47}, {MoveUp, 409}, {MoveDown, 1346}, {Cut, 136}, {RunOn, 136}, {MoveTEI, 653}, {Shift, 26}, {Restart, 78},
 	} {
 		p := anyProgram(c.program)
 		in := failing(p, c.program, 30)

@@ -157,7 +157,6 @@ var paperExecutions = map[string]int{
 	"online_clustering": 2586, // streamcluster
 	"option_pricing":    54,   // blackscholes
 	"parallel_sort":     1300, // swarm
-	"shared_ring":       298,  // bbuf
 }
 
 // search looks for the program's bug with several seeds.
