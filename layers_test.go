@@ -18,7 +18,7 @@ const module = "github.com/heddle-dev/heddle"
 // layers, except that it may import the package of a parent directory. The test fails for a
 // package without a place and for a place without a package.
 var layers = [][]string{
-	{".", "internal/abi", "internal/docsite", "internal/expectation", "internal/filelock", "internal/godump", "internal/lossless", "internal/report/perfetto/perfettopb", "internal/machine", "internal/regular", "internal/smt", "internal/toolchain/inlineasm", "internal/usage", "internal/wording", "trace/tracepb", "internal/testing/need"},
+	{".", "internal/abi", "internal/docsite", "internal/expectation", "internal/filelock", "internal/godump", "internal/lossless", "internal/report/perfetto/perfettopb", "internal/machine", "internal/regular", "internal/smt", "internal/toolchain/inlineasm", "internal/usage", "internal/wholefile", "internal/wording", "trace/tracepb", "internal/testing/need"},
 	{"trace", "internal/suppress", "internal/systemcalls"},
 	{"schedule", "internal/ops", "internal/gotool"},
 	{"internal/symbol/cxxname"},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/heddle-dev/heddle/internal/filelock"
 )
@@ -25,7 +26,7 @@ type Writer struct {
 // incomplete name; a writer still active on the same name is an error. Close replaces an existing
 // file of the name.
 func NewWriter(name string) (*Writer, error) {
-	if fi, err := os.Stat(name); err == nil && !fi.Mode().IsRegular() {
+	if fi, err := os.Lstat(name); err == nil && !fi.Mode().IsRegular() && fi.Mode()&fs.ModeSymlink == 0 {
 		return nil, fmt.Errorf("%s is not a regular file: give the trace another name", name)
 	}
 	f, err := createLocked(name + IncompleteExt)
@@ -46,7 +47,10 @@ func createLocked(name string) (*os.File, error) {
 	// The previous owner of the lock may have renamed the file between open and lock: then the file
 	// is a complete trace and must not be truncated. Look again.
 	for range 10 {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o666)
+		if errors.Is(err, syscall.ELOOP) {
+			return nil, fmt.Errorf("%s is a symbolic link, which heddle does not follow: remove it, or choose another name", name)
+		}
 		if err != nil {
 			return nil, err
 		}

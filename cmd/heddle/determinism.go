@@ -21,6 +21,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wholefile"
 	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -302,7 +303,7 @@ func (out *determinismJSON) keep(name string) error {
 	if err := json.Indent(&data, text, "", "  "); err != nil {
 		return err
 	}
-	return os.WriteFile(strings.TrimSuffix(name, trace.Ext)+".determinism.json", append(data.Bytes(), '\n'), 0o644)
+	return wholefile.WriteBytes(strings.TrimSuffix(name, trace.Ext)+".determinism.json", 0o644, append(data.Bytes(), '\n'))
 }
 
 func (p *pairJSON) String() string {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/heddle-dev/heddle/internal/analysis/canonical"
 	"github.com/heddle-dev/heddle/internal/engine"
 	"github.com/heddle-dev/heddle/internal/filelock"
@@ -235,7 +237,7 @@ func (i *injections) campaign(head result.InjectionsHead, jobs int) error {
 	if sum.File == "" {
 		sum.File = i.c.Program.name() + "." + i.c.Model + ".jsonl"
 	}
-	file, err := os.OpenFile(sum.File, os.O_CREATE|os.O_WRONLY, 0o666)
+	file, err := os.OpenFile(sum.File, os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW, 0o666)
 	if err != nil {
 		return fmt.Errorf("the results cannot be written: %w", err)
 	}

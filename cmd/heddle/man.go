@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wholefile"
 )
 
 type manCommand struct {
@@ -36,7 +37,7 @@ func (c *manCommand) Run(a *app) error {
 	out := manJSON{}
 	for _, p := range pages {
 		name := filepath.Join(c.Dir, p.name+".1")
-		if err := os.WriteFile(name, []byte(p.text), 0o666); err != nil {
+		if err := wholefile.WriteBytes(name, 0o666, []byte(p.text)); err != nil {
 			return usage.Errorf("cannot write man pages: %w", err)
 		}
 		out.Pages = append(out.Pages, name)

@@ -16,6 +16,7 @@ import (
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/tracefile"
 	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wholefile"
 )
 
 type racesCommand struct {
@@ -128,7 +129,7 @@ func (c *racesCommand) print(a *app, r *result.Races) error {
 		if err := r.SARIF(&b, currentVersion().Version, root); err != nil {
 			return err
 		}
-		if err := os.WriteFile(c.SARIF, b.Bytes(), 0o666); err != nil {
+		if err := wholefile.WriteBytes(c.SARIF, 0o666, b.Bytes()); err != nil {
 			return fmt.Errorf("cannot write the SARIF log: %w", err)
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/wholefile"
 )
 
 // savedFind is the file of a search that stopped before its end, as gzipped JSON.
@@ -89,17 +89,12 @@ func (r *resumption) save(state []byte) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(r.name), filepath.Base(r.name)+".*")
+	err = wholefile.Write(r.name, 0o600, func(w io.Writer) error {
+		z := gzip.NewWriter(w)
+		_, err := z.Write(data)
+		return errors.Join(err, z.Close())
+	})
 	if err != nil {
-		return fmt.Errorf("the search cannot be saved: %w", err)
-	}
-	z := gzip.NewWriter(f)
-	_, err = z.Write(data)
-	if err = errors.Join(err, z.Close(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), r.name)
-	}
-	if err != nil {
-		os.Remove(f.Name())
 		return fmt.Errorf("the search cannot be saved: %w", err)
 	}
 	r.saved = true

@@ -212,7 +212,7 @@ func TestViewAnyBytes(t *testing.T) {
 				select {
 				case <-ended:
 					if status := x.cmd.ProcessState.ExitCode(); status < 0 {
-						t.Errorf("it did not end by itself: %v", x.cmd.ProcessState)
+						t.Errorf("a signal ended it: %v", x.cmd.ProcessState)
 					}
 					return
 				case <-again.C:

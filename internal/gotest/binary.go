@@ -11,6 +11,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wholefile"
 )
 
 var majorVersion = regexp.MustCompile(`^v[1-9]\d*$`)
@@ -66,22 +67,13 @@ func (s *suite) outputs(packages []gotool.Package) (map[string]string, error) {
 // keepBinary copies a test binary.
 func keepBinary(binary, to string) error {
 	err := os.MkdirAll(filepath.Dir(to), 0o777)
-	var in, out *os.File
+	var in *os.File
 	if err == nil {
 		in, err = os.Open(binary)
 	}
 	if err == nil {
 		defer in.Close()
-		if info, serr := os.Lstat(to); serr == nil && info.Mode().IsRegular() {
-			_ = os.Remove(to) // it may be running
-		}
-		out, err = os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o777)
-	}
-	if err == nil {
-		_, err = io.Copy(out, in)
-		if cerr := out.Close(); err == nil {
-			err = cerr
-		}
+		err = wholefile.Write(to, 0o777, func(w io.Writer) error { _, err := io.Copy(w, in); return err })
 	}
 	if err != nil {
 		return fmt.Errorf("the test binary cannot be written: %w", err)

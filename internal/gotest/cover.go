@@ -11,6 +11,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/wholefile"
 )
 
 // Cover says that coverage is measured, over all executions. The build flags of the recipe say of what.
@@ -116,7 +117,7 @@ func (s *suite) writeProfile() error {
 	if c == nil || c.Profile == "" {
 		return nil
 	}
-	if err := os.WriteFile(c.Profile, []byte("mode: "+c.Mode+"\n"+s.profile.String()), 0o666); err != nil {
+	if err := wholefile.WriteBytes(c.Profile, 0o666, []byte("mode: "+c.Mode+"\n"+s.profile.String())); err != nil {
 		return fmt.Errorf("cannot write the coverage profile: %w", err)
 	}
 	return nil

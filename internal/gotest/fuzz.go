@@ -11,6 +11,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/gotool"
 	"github.com/heddle-dev/heddle/internal/result"
+	"github.com/heddle-dev/heddle/internal/wholefile"
 )
 
 // Fuzz says that each input of some fuzz targets is explored alone.
@@ -106,7 +107,7 @@ func place(file, at string) (undo func(), err error) {
 		err = os.MkdirAll(filepath.Dir(at), 0o777)
 	}
 	if err == nil {
-		err = os.WriteFile(at, b, 0o666)
+		err = wholefile.WriteBytes(at, 0o666, b)
 	}
 	return func() {
 		os.Remove(at)

@@ -122,7 +122,7 @@ func TestSignature(t *testing.T) {
 	}
 	testRecipeSigned(t, l)
 
-	// A key that another user made is no key.
+	// A key that another user made does not count.
 	if os.Geteuid() == 0 {
 		if err := os.Chown(filepath.Join(other.Cache, keyFile), 12345, -1); err != nil {
 			t.Fatal(err)

@@ -4,21 +4,21 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/google/renameio/v2"
+	"syscall"
 
 	"github.com/heddle-dev/heddle/internal/report"
+	"github.com/heddle-dev/heddle/internal/wholefile"
 	"github.com/heddle-dev/heddle/trace"
 )
 
 // Rewritable reports whether the file of a trace may be written and has that trace still. A file that is not is left alone: an
 // explanation that is not there is found again.
 func Rewritable(file string, t *trace.Trace) bool {
-	info, err := os.Stat(file)
-	if err != nil || info.Mode().Perm()&0o200 == 0 || !identical(file, t) {
+	info, err := os.Lstat(file) // what a link leads to is not heddle's to write
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o200 == 0 || !identical(file, t) {
 		return false
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	f, err := os.OpenFile(file, os.O_WRONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
 	}
@@ -36,11 +36,7 @@ func SaveCause(file string, t *trace.Trace, e *report.Explanation, heddle string
 	if out.Save(t, heddle); t.Explanation == nil || !write {
 		return
 	}
-	file, err := filepath.EvalSymlinks(file)
-	if err != nil {
-		return
-	}
-	_ = rewrite(file, func(w io.Writer) error { return trace.Encode(w, t) })
+	_ = wholefile.Rewrite(file, func(w io.Writer) error { return trace.Encode(w, t) })
 }
 
 // SavedCause returns the explanation that a heddle of a version has saved in a trace read from a file; nil if it has none.
@@ -71,17 +67,4 @@ func relative(dir, name string) string {
 		}
 	}
 	return full
-}
-
-// rewrite replaces a file whole or not at all, and keeps its permissions.
-func rewrite(name string, write func(io.Writer) error) error {
-	file, err := renameio.NewPendingFile(name, renameio.WithTempDir(filepath.Dir(name)), renameio.WithExistingPermissions())
-	if err != nil {
-		return err
-	}
-	defer file.Cleanup()
-	if err := write(file); err != nil {
-		return err
-	}
-	return file.CloseAtomicallyReplace()
 }

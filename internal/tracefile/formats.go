@@ -12,12 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/heddle-dev/heddle/internal/analysis/depend"
 	"github.com/heddle-dev/heddle/internal/rapid"
 	"github.com/heddle-dev/heddle/internal/regular"
 	"github.com/heddle-dev/heddle/internal/simplify/stmt"
+	"github.com/heddle-dev/heddle/internal/wholefile"
 	"github.com/heddle-dev/heddle/internal/wording"
 	"github.com/heddle-dev/heddle/trace"
 )
@@ -201,16 +200,7 @@ func (in Input) unstated() []rapid.Loss {
 
 // WriteWhole writes a file completely or not at all, like trace files.
 func WriteWhole(name string, write func(io.Writer) error) error {
-	// Not in TMPDIR: from there the last step may need a copy.
-	file, err := renameio.NewPendingFile(name, renameio.WithTempDir(filepath.Dir(name)), renameio.WithPermissions(0o666))
-	if err != nil {
-		return err
-	}
-	defer file.Cleanup()
-	if err = write(file); err == nil {
-		err = file.CloseAtomicallyReplace()
-	}
-	if err != nil {
+	if err := wholefile.Write(name, 0o666, write); err != nil {
 		return fmt.Errorf("cannot write %s: %w", name, err)
 	}
 	return nil

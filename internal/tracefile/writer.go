@@ -137,7 +137,8 @@ func (f *Writer) KeepPassing(passing *trace.Trace, file string) (string, error) 
 
 // elsewhere returns directories for a trace that cannot be written to its place.
 func (f *Writer) elsewhere() []string {
-	dirs := []string{os.TempDir()}
+	// Not a directory that others may write to, where they could foresee the name.
+	var dirs []string
 	if cache, err := toolchain.CacheDir(f.Cache); err == nil {
 		dirs = append(dirs, cache)
 	}

@@ -27,7 +27,7 @@ func (s *typist) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Whatever is typed, and however it is cut: each read gives whole characters, and all of those that there were.
+// Whatever is typed, and however it is cut: each read gives whole characters, and loses none.
 func TestCharacters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
