@@ -184,7 +184,7 @@ func (f *shuffleFlag) Decode(ctx *kong.DecodeContext) error {
 // turns the words of a command line of heddle test into those that the parser of all
 // commands knows: two dashes, name and value in one word, what follows -args as values of
 // a flag. An unknown flag with one dash is one of the test binary's, and so is what follows it from the first word that is
-// no flag, as in go test. Other command lines, and unknown flags with two dashes, are left unchanged: the
+// not a flag, as in go test. Other command lines, and unknown flags with two dashes, are left unchanged: the
 // parser has the sentence for them.
 func goTestWords(app *kong.Application, words []string) []string {
 	var test *kong.Node
