@@ -663,6 +663,15 @@ func (x *explainer) delay(ctx context.Context, of func(event int) bool, nth, mos
 		if found == nil {
 			continue
 		}
+		if ev.Op.IsAccess() { // what it waits for in all may be several orders that matter together
+			second, in := found.Second, base
+			if second < 0 {
+				second, in = found.InPassing, found.passing
+			}
+			if !depends(ev, &in.Events[second]) {
+				continue
+			}
+		}
 		if found.loose {
 			x.loose = append(x.loose, found)
 			continue
