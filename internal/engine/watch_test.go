@@ -23,7 +23,8 @@ func watchedPrograms() []simprog.Program {
 }
 
 // TestSameSearchInPlace: a search learns the same from a target that watches as from one that sends
-// all accesses, so both searches are the same, up to the trace of the finding and its simplification.
+// all accesses, so both searches are the same, up to the trace of the finding and the way of its simplification: static merging
+// sees in recordings with accesses what depends on what.
 func TestSameSearchInPlace(t *testing.T) {
 	raced := 0
 	for _, program := range watchedPrograms() {
@@ -33,8 +34,11 @@ func TestSameSearchInPlace(t *testing.T) {
 			raced += len(sent.Races)
 			for _, r := range []*Report{sent, inPlace} {
 				r.Seconds, r.PerSecond = 0, 0
+				if r.Finding != nil {
+					slices.Sort(r.Finding.Threads) // which comes first is up to the simplification
+				}
 				if r.Simplified != nil {
-					r.Simplified.Seconds, r.Simplified.Details = 0, nil
+					r.Simplified.Seconds, r.Simplified.Executions, r.Simplified.Details = 0, 0, nil
 				}
 			}
 			a, b := asJSON(t, sent), asJSON(t, inPlace)
@@ -45,8 +49,8 @@ func TestSameSearchInPlace(t *testing.T) {
 				continue
 			}
 			// Only the recordings of a race have accesses, with either kind of target.
-			if !slices.Equal(steps(sent.Simplified.Recorded), steps(inPlace.Simplified.Recorded)) || !hasAccesses(inPlace.Simplified.Recorded) || !hasAccesses(inPlace.Finding.Recorded) {
-				t.Errorf("%s, seed %d: the recordings differ", program.Name, seed)
+			if !hasAccesses(sent.Simplified.Recorded) || !hasAccesses(inPlace.Simplified.Recorded) || !hasAccesses(inPlace.Finding.Recorded) {
+				t.Errorf("%s, seed %d: the recording of a race lacks its accesses", program.Name, seed)
 			}
 		}
 	}
@@ -62,14 +66,6 @@ func asJSON(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(b)
-}
-
-// steps are the decisions and accesses of a recording.
-func steps(t *trace.Trace) (out []schedule.Step) {
-	for _, e := range t.Events {
-		out = append(out, schedule.Step{Thread: e.Thread, Op: e.Op, Site: e.Site})
-	}
-	return out
 }
 
 // TestSearchRecordsOnDemand: where the target watches, few executions of the exploration record
