@@ -101,7 +101,7 @@ func TestChildProcesses(t *testing.T) {
 			int fd[2], status;
 			assert(pipe(fd) == 0 && write(fd[1], "in ", 3) == 3);
 			pid_t pid = fork();
-			if (pid == 0) { close(fd[0]); usleep(2000); _exit(write(fd[1], "out", 4) == 4 ? 0 : 1); }
+			if (pid == 0) { close(fd[0]); usleep(50000); _exit(write(fd[1], "out", 4) == 4 ? 0 : 1); }
 			close(fd[1]);
 			char text[20];
 			int n = 0;
