@@ -15,7 +15,7 @@ import (
 
 // CodecVersion is the version of marshalled plans and outcomes. It is raised whenever an older
 // reader would carry out a plan, or understand an outcome, in another way than it was meant.
-const CodecVersion = 12
+const CodecVersion = 13
 
 // ErrCodec is what every error of unmarshalling a plan or an outcome is. An error is a
 // *trace.PointsError as well if the other side has another meaning of scheduling points.
@@ -173,6 +173,12 @@ func (o *Outcome) MarshalBinary() ([]byte, error) {
 			m.Sharing.Site = append(m.Sharing.Site, uint64(s))
 		}
 	}
+	for _, x := range o.LeftOut {
+		if x.Event < 0 || x.Event > maxCount {
+			return nil, fmt.Errorf("an outcome with an event number %d cannot leave its process: a bug in heddle", x.Event)
+		}
+		m.LeftOut = append(m.LeftOut, &tracepb.LeftOut{Event: uint32(x.Event), Accesses: x.Accesses})
+	}
 	for i := range o.Relaxed {
 		x := &o.Relaxed[i]
 		r := &tracepb.Relaxed{Site: uint64(x.Site), Order: x.Order, Weak: x.Weak}
@@ -243,6 +249,12 @@ func decodeOutcome(data []byte) (o Outcome, err error) {
 		for _, s := range x.Site {
 			o.Sharing = append(o.Sharing, trace.Site(s))
 		}
+	}
+	for _, x := range m.LeftOut {
+		if err := counts(uint64(x.Event)); err != nil {
+			return o, err
+		}
+		o.LeftOut = append(o.LeftOut, LeftOut{int(x.Event), x.Accesses})
 	}
 	for _, r := range m.Relaxed {
 		x := Relaxed{Site: trace.Site(r.Site), Order: r.Order, Weak: r.Weak}

@@ -227,9 +227,17 @@ type Outcome struct {
 	// several, at least one of them to write, in ascending order. If Plan.Sharing has all of them, the recording has every
 	// access to that memory. It is nil if no access was left out, or if the program had to be killed.
 	Sharing []trace.Site
+	// LeftOut are the accesses that Plan.OnlyShared left out, by the event of Trace that they precede, in ascending order.
+	LeftOut []LeftOut
 	// Shared says that the process had done other executions before, which may have left
 	// something behind that the target cannot restore: only Run is exact.
 	Shared bool
+}
+
+// LeftOut is a number of accesses that a thread made between its last event before Event and that one.
+type LeftOut struct {
+	Event    int // index into Trace.Events
+	Accesses uint64
 }
 
 // SetUp says whether the execution repeated what the program does before it creates its first thread.

@@ -4,7 +4,7 @@ package abi
 
 // enum
 const (
-	AbiVersion      = 25
+	AbiVersion      = 26
 	PointsVersion   = 12
 	ShmFd           = 3
 	MaxThreads      = 16384
@@ -571,6 +571,7 @@ const (
 	RecWhere     = 18
 	RecSetUp     = 20
 	RecShared    = 21
+	RecLeftOut   = 22
 	RecMapping   = 19
 )
 
@@ -834,6 +835,19 @@ const (
 	OffsetofLocalSp       = 40
 	OffsetofLocalFp       = 48
 	OffsetofLocalEvent    = 56
+)
+
+// LeftOut is struct hd_left_out, 16 bytes.
+type LeftOut struct {
+	Event    uint64 // offset 0
+	Accesses uint64 // offset 8
+}
+
+// Size and offsets of LeftOut as the C compiler has them.
+const (
+	SizeofLeftOut           = 16
+	OffsetofLeftOutEvent    = 0
+	OffsetofLeftOutAccesses = 8
 )
 
 // Mapping is struct hd_mapping, 40 bytes.

@@ -654,7 +654,7 @@ func (c *CTrigger) profiled(o *Observation) {
 		}
 		c.recorded = o.Outcome.Trace
 		s.arrive(o.Outcome.Trace)
-		fresh = s.Profile.Add(o.Outcome.Trace, nil)
+		fresh = s.Profile.Add(o.Outcome.Trace, times(o.Outcome))
 		if o.Outcome.Ending.Kind.Failed() {
 			list := s.Profile.All()
 			c.fails(o.Outcome, list, atomicity.Exercised(o.Outcome.Trace, list...))
@@ -692,6 +692,27 @@ func (s *ctriggerState) arrive(t *trace.Trace) {
 			s.Arrivals[e.Site] = max(s.Arrivals[e.Site], counts[a])
 		}
 	}
+}
+
+// times returns the time of each event of a recording, in events and accesses of its thread, those that were left out
+// included: what a thread computes between p and c makes their gap wider. It is nil if none was left out.
+func times(o *schedule.Outcome) []uint64 {
+	if len(o.LeftOut) == 0 {
+		return nil
+	}
+	times := make([]uint64, len(o.Trace.Events))
+	now := make([]uint64, len(o.Trace.Threads))
+	left := o.LeftOut
+	for i := range o.Trace.Events {
+		t := &now[o.Trace.Events[i].Thread]
+		if len(left) > 0 && left[0].Event == i {
+			*t += left[0].Accesses
+			left = left[1:]
+		}
+		*t++
+		times[i] = *t
+	}
+	return times
 }
 
 func (s *ctriggerState) miss(why string) {

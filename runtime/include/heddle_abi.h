@@ -17,7 +17,7 @@
 
 #define HD_ABI_MAGIC 0x31424145544c4448ull /* "HDLTEAB1" */
 enum {
-  HD_ABI_VERSION = 25,
+  HD_ABI_VERSION = 26,
   HD_POINTS_VERSION = 12,
   HD_SHM_FD = 3,          // descriptor of the shared memory in the program's process
   HD_MAX_THREADS = 16384, // slots of an execution: threads that exist at the same time
@@ -536,6 +536,7 @@ enum hd_record {
   HD_REC_SET_UP = 20,  // struct hd_set_up, then text, zero-terminated: why no execution can continue from this one's set-up, which was long
   HD_REC_SHARED = 21,  // uint64 pc[], with SHARED: instructions that accessed memory which several threads accessed while there
                        // were several, at least one of them to write; in several records, at least one
+  HD_REC_LEFT_OUT = 22,// struct hd_left_out[], with SHARED: before the events that they name
   HD_REC_MAPPING = 19, // struct hd_mapping, then the path of the file, zero-terminated; with EVENTS
 };
 
@@ -692,6 +693,11 @@ struct hd_local {
   int64_t sp;          // object - the stack pointer in the function's body
   int64_t fp;          // object - the frame pointer that the function's code had at its beginning
   uint64_t event;      // number of events of the execution sent before it
+};
+// Accesses that a recording leaves out, since the program's time is measured in accesses.
+struct hd_left_out {
+  uint64_t event;      // number of events of the execution sent before it
+  uint64_t accesses;   // that the event's thread made since its previous event and that were not sent
 };
 // Memory that the program has mapped. Without a path, what lies there has no name: nothing is sent of such memory where no file was
 // mapped before.

@@ -27,7 +27,7 @@ const (
 // Plan is schedule.Plan, but for its watcher, which stays in its process.
 type Plan struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 12
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`                                  // of this message: 13
 	PointsVersion uint32                 `protobuf:"varint,2,opt,name=points_version,json=pointsVersion,proto3" json:"points_version,omitempty"` // schedule.PointsVersion
 	Tag           uint64                 `protobuf:"varint,3,opt,name=tag,proto3" json:"tag,omitempty"`
 	Seed          uint64                 `protobuf:"fixed64,4,opt,name=seed,proto3" json:"seed,omitempty"`
@@ -618,7 +618,7 @@ func (x *HoldCount) GetScript() uint32 {
 // Outcome is schedule.Outcome.
 type Outcome struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"` // of this message: 12
+	Version       uint32                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"` // of this message: 13
 	Index         uint32                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	Ending        *Ending                `protobuf:"bytes,3,opt,name=ending,proto3" json:"ending,omitempty"`
 	Signature     uint64                 `protobuf:"fixed64,4,opt,name=signature,proto3" json:"signature,omitempty"`
@@ -645,6 +645,7 @@ type Outcome struct {
 	Skipped       bool                   `protobuf:"varint,27,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	SetUp         *SetUp                 `protobuf:"bytes,25,opt,name=set_up,json=setUp,proto3" json:"set_up,omitempty"`
 	Sharing       *Sharing               `protobuf:"bytes,26,opt,name=sharing,proto3" json:"sharing,omitempty"` // absent: no access was left out
+	LeftOut       []*LeftOut             `protobuf:"bytes,28,rep,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -868,6 +869,13 @@ func (x *Outcome) GetSharing() *Sharing {
 	return nil
 }
 
+func (x *Outcome) GetLeftOut() []*LeftOut {
+	if x != nil {
+		return x.LeftOut
+	}
+	return nil
+}
+
 // Sharing is schedule.Outcome.Sharing.
 type Sharing struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -913,6 +921,59 @@ func (x *Sharing) GetSite() []uint64 {
 	return nil
 }
 
+// LeftOut is schedule.LeftOut.
+type LeftOut struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Event         uint32                 `protobuf:"varint,1,opt,name=event,proto3" json:"event,omitempty"`
+	Accesses      uint64                 `protobuf:"varint,2,opt,name=accesses,proto3" json:"accesses,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeftOut) Reset() {
+	*x = LeftOut{}
+	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeftOut) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeftOut) ProtoMessage() {}
+
+func (x *LeftOut) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeftOut.ProtoReflect.Descriptor instead.
+func (*LeftOut) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *LeftOut) GetEvent() uint32 {
+	if x != nil {
+		return x.Event
+	}
+	return 0
+}
+
+func (x *LeftOut) GetAccesses() uint64 {
+	if x != nil {
+		return x.Accesses
+	}
+	return 0
+}
+
 // SetUp is schedule.SetUp.
 type SetUp struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -925,7 +986,7 @@ type SetUp struct {
 
 func (x *SetUp) Reset() {
 	*x = SetUp{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -937,7 +998,7 @@ func (x *SetUp) String() string {
 func (*SetUp) ProtoMessage() {}
 
 func (x *SetUp) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[5]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -950,7 +1011,7 @@ func (x *SetUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetUp.ProtoReflect.Descriptor instead.
 func (*SetUp) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{5}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SetUp) GetContinued() bool {
@@ -987,7 +1048,7 @@ type Relaxed struct {
 
 func (x *Relaxed) Reset() {
 	*x = Relaxed{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -999,7 +1060,7 @@ func (x *Relaxed) String() string {
 func (*Relaxed) ProtoMessage() {}
 
 func (x *Relaxed) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[6]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1012,7 +1073,7 @@ func (x *Relaxed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Relaxed.ProtoReflect.Descriptor instead.
 func (*Relaxed) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{6}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Relaxed) GetSite() uint64 {
@@ -1057,7 +1118,7 @@ type Watched struct {
 
 func (x *Watched) Reset() {
 	*x = Watched{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1069,7 +1130,7 @@ func (x *Watched) String() string {
 func (*Watched) ProtoMessage() {}
 
 func (x *Watched) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[7]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1082,7 +1143,7 @@ func (x *Watched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Watched.ProtoReflect.Descriptor instead.
 func (*Watched) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{7}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Watched) GetRaces() []*WatchedRace {
@@ -1137,7 +1198,7 @@ type WatchedRace struct {
 
 func (x *WatchedRace) Reset() {
 	*x = WatchedRace{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1149,7 +1210,7 @@ func (x *WatchedRace) String() string {
 func (*WatchedRace) ProtoMessage() {}
 
 func (x *WatchedRace) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[8]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1162,7 +1223,7 @@ func (x *WatchedRace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedRace.ProtoReflect.Descriptor instead.
 func (*WatchedRace) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{8}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *WatchedRace) GetFirst() *WatchedAccess {
@@ -1233,7 +1294,7 @@ type WatchedAccess struct {
 
 func (x *WatchedAccess) Reset() {
 	*x = WatchedAccess{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1245,7 +1306,7 @@ func (x *WatchedAccess) String() string {
 func (*WatchedAccess) ProtoMessage() {}
 
 func (x *WatchedAccess) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[9]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1258,7 +1319,7 @@ func (x *WatchedAccess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedAccess.ProtoReflect.Descriptor instead.
 func (*WatchedAccess) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{9}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *WatchedAccess) GetSite() uint64 {
@@ -1294,7 +1355,7 @@ type Divergence struct {
 
 func (x *Divergence) Reset() {
 	*x = Divergence{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[10]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1306,7 +1367,7 @@ func (x *Divergence) String() string {
 func (*Divergence) ProtoMessage() {}
 
 func (x *Divergence) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[10]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1319,7 +1380,7 @@ func (x *Divergence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Divergence.ProtoReflect.Descriptor instead.
 func (*Divergence) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{10}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Divergence) GetStep() uint32 {
@@ -1358,7 +1419,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_trace_tracepb_plan_proto_msgTypes[11]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1370,7 +1431,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_plan_proto_msgTypes[11]
+	mi := &file_trace_tracepb_plan_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1383,7 +1444,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{11}
+	return file_trace_tracepb_plan_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Decision) GetThread() int32 {
@@ -1502,7 +1563,7 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x04done\x18\x03 \x01(\rR\x04done\x12\x16\n" +
 	"\x06nobody\x18\x04 \x01(\rR\x06nobody\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\rR\x05steps\x12\x16\n" +
-	"\x06script\x18\x06 \x01(\rR\x06script\"\x82\a\n" +
+	"\x06script\x18\x06 \x01(\rR\x06script\"\xb7\a\n" +
 	"\aOutcome\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12/\n" +
@@ -1534,9 +1595,13 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x03cut\x18\x17 \x01(\bR\x03cut\x12\x18\n" +
 	"\askipped\x18\x1b \x01(\bR\askipped\x12-\n" +
 	"\x06set_up\x18\x19 \x01(\v2\x16.heddle.trace.v1.SetUpR\x05setUp\x122\n" +
-	"\asharing\x18\x1a \x01(\v2\x18.heddle.trace.v1.SharingR\asharing\"\x1d\n" +
+	"\asharing\x18\x1a \x01(\v2\x18.heddle.trace.v1.SharingR\asharing\x123\n" +
+	"\bleft_out\x18\x1c \x03(\v2\x18.heddle.trace.v1.LeftOutR\aleftOut\"\x1d\n" +
 	"\aSharing\x12\x12\n" +
-	"\x04site\x18\x01 \x03(\x04R\x04site\"S\n" +
+	"\x04site\x18\x01 \x03(\x04R\x04site\";\n" +
+	"\aLeftOut\x12\x14\n" +
+	"\x05event\x18\x01 \x01(\rR\x05event\x12\x1a\n" +
+	"\baccesses\x18\x02 \x01(\x04R\baccesses\"S\n" +
 	"\x05SetUp\x12\x1c\n" +
 	"\tcontinued\x18\x01 \x01(\bR\tcontinued\x12\x18\n" +
 	"\abecause\x18\x02 \x01(\fR\abecause\x12\x12\n" +
@@ -1590,45 +1655,47 @@ func file_trace_tracepb_plan_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_plan_proto_rawDescData
 }
 
-var file_trace_tracepb_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_trace_tracepb_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_trace_tracepb_plan_proto_goTypes = []any{
 	(*Plan)(nil),          // 0: heddle.trace.v1.Plan
 	(*Hold)(nil),          // 1: heddle.trace.v1.Hold
 	(*HoldCount)(nil),     // 2: heddle.trace.v1.HoldCount
 	(*Outcome)(nil),       // 3: heddle.trace.v1.Outcome
 	(*Sharing)(nil),       // 4: heddle.trace.v1.Sharing
-	(*SetUp)(nil),         // 5: heddle.trace.v1.SetUp
-	(*Relaxed)(nil),       // 6: heddle.trace.v1.Relaxed
-	(*Watched)(nil),       // 7: heddle.trace.v1.Watched
-	(*WatchedRace)(nil),   // 8: heddle.trace.v1.WatchedRace
-	(*WatchedAccess)(nil), // 9: heddle.trace.v1.WatchedAccess
-	(*Divergence)(nil),    // 10: heddle.trace.v1.Divergence
-	(*Decision)(nil),      // 11: heddle.trace.v1.Decision
-	(*Schedule)(nil),      // 12: heddle.trace.v1.Schedule
-	(*Fault)(nil),         // 13: heddle.trace.v1.Fault
-	(*Ending)(nil),        // 14: heddle.trace.v1.Ending
+	(*LeftOut)(nil),       // 5: heddle.trace.v1.LeftOut
+	(*SetUp)(nil),         // 6: heddle.trace.v1.SetUp
+	(*Relaxed)(nil),       // 7: heddle.trace.v1.Relaxed
+	(*Watched)(nil),       // 8: heddle.trace.v1.Watched
+	(*WatchedRace)(nil),   // 9: heddle.trace.v1.WatchedRace
+	(*WatchedAccess)(nil), // 10: heddle.trace.v1.WatchedAccess
+	(*Divergence)(nil),    // 11: heddle.trace.v1.Divergence
+	(*Decision)(nil),      // 12: heddle.trace.v1.Decision
+	(*Schedule)(nil),      // 13: heddle.trace.v1.Schedule
+	(*Fault)(nil),         // 14: heddle.trace.v1.Fault
+	(*Ending)(nil),        // 15: heddle.trace.v1.Ending
 }
 var file_trace_tracepb_plan_proto_depIdxs = []int32{
-	12, // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
-	13, // 1: heddle.trace.v1.Plan.fault:type_name -> heddle.trace.v1.Fault
+	13, // 0: heddle.trace.v1.Plan.script:type_name -> heddle.trace.v1.Schedule
+	14, // 1: heddle.trace.v1.Plan.fault:type_name -> heddle.trace.v1.Fault
 	1,  // 2: heddle.trace.v1.Plan.holds:type_name -> heddle.trace.v1.Hold
-	14, // 3: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
-	10, // 4: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
-	7,  // 5: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
+	15, // 3: heddle.trace.v1.Outcome.ending:type_name -> heddle.trace.v1.Ending
+	11, // 4: heddle.trace.v1.Outcome.diverged:type_name -> heddle.trace.v1.Divergence
+	8,  // 5: heddle.trace.v1.Outcome.watched:type_name -> heddle.trace.v1.Watched
 	2,  // 6: heddle.trace.v1.Outcome.holds:type_name -> heddle.trace.v1.HoldCount
-	6,  // 7: heddle.trace.v1.Outcome.relaxed:type_name -> heddle.trace.v1.Relaxed
-	5,  // 8: heddle.trace.v1.Outcome.set_up:type_name -> heddle.trace.v1.SetUp
+	7,  // 7: heddle.trace.v1.Outcome.relaxed:type_name -> heddle.trace.v1.Relaxed
+	6,  // 8: heddle.trace.v1.Outcome.set_up:type_name -> heddle.trace.v1.SetUp
 	4,  // 9: heddle.trace.v1.Outcome.sharing:type_name -> heddle.trace.v1.Sharing
-	8,  // 10: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
-	9,  // 11: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
-	9,  // 12: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
-	11, // 13: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
-	11, // 14: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	5,  // 10: heddle.trace.v1.Outcome.left_out:type_name -> heddle.trace.v1.LeftOut
+	9,  // 11: heddle.trace.v1.Watched.races:type_name -> heddle.trace.v1.WatchedRace
+	10, // 12: heddle.trace.v1.WatchedRace.first:type_name -> heddle.trace.v1.WatchedAccess
+	10, // 13: heddle.trace.v1.WatchedRace.second:type_name -> heddle.trace.v1.WatchedAccess
+	12, // 14: heddle.trace.v1.Divergence.expected:type_name -> heddle.trace.v1.Decision
+	12, // 15: heddle.trace.v1.Divergence.met:type_name -> heddle.trace.v1.Decision
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_plan_proto_init() }
@@ -1644,7 +1711,7 @@ func file_trace_tracepb_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_plan_proto_rawDesc), len(file_trace_tracepb_plan_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

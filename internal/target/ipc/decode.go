@@ -172,6 +172,10 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 		}
 	case abi.RecShared:
 		x.sharing = append(slices.Grow(x.sharing, 1), cast[uint64](b)...) // not nil, even without any
+	case abi.RecLeftOut:
+		if x.recording != nil {
+			x.recording.leftOut = append(x.recording.leftOut, cast[abi.LeftOut](b)...)
+		}
 	case abi.RecHolds:
 		for _, c := range cast[abi.HoldCount](b) {
 			x.holds = append(x.holds, schedule.HoldCount{
@@ -278,7 +282,7 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 			// The runtime sends no access beyond the limit, so that the recording cannot count them.
 			x.recording.cut = x.recording.cut || p.Accesses
 		}
-		o.Trace = x.recording.trace(p, e)
+		o.Trace, o.LeftOut = x.recording.trace(p, e), x.recording.left
 		o.Trace.Header.FairAfter = o.FairAt
 		if p.Cut && (o.Cut || e.Kind.Failed()) {
 			o.Trace.Header.Cut = p.MaxSteps

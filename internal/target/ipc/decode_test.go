@@ -91,6 +91,31 @@ func TestSlotUsedAgain(t *testing.T) {
 	}
 }
 
+// TestLeftOut: the accesses that the runtime left out before an event are those of the trace's event, whatever the trace drops.
+func TestLeftOut(t *testing.T) {
+	x, p := execution{}, &schedule.Plan{Record: true, Accesses: true, MaxAccesses: 1}
+	x.begin(flat{}, p, 0)
+	read := abi.Event{Op: uint16(trace.OpRead), Flags: abi.EvNodecision, Enabled: 1}
+	for _, r := range []struct {
+		kind uint32
+		b    []byte
+	}{
+		{abi.RecLeftOut, bytesOf(abi.LeftOut{Event: 0, Accesses: 5}, abi.LeftOut{Event: 2, Accesses: 6})},
+		{abi.RecEvents, bytesOf(abi.Event{Op: uint16(trace.OpYield), Enabled: 1}, read, read)},
+		{abi.RecLeftOut, bytesOf(abi.LeftOut{Event: 3, Accesses: 1 << 40})},
+		{abi.RecEvents, bytesOf(abi.Event{Op: uint16(trace.OpYield), Enabled: 1})},
+	} {
+		if _, err := x.add(r.kind, r.b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tr := x.trace(p, trace.Ending{})
+	// The second read is one too many to be kept.
+	if want := []schedule.LeftOut{{Event: 0, Accesses: 5}, {Event: 2, Accesses: 1 << 40}}; len(tr.Events) != 3 || !reflect.DeepEqual(x.left, want) {
+		t.Errorf("%d events, left out %+v, want %+v", len(tr.Events), x.left, want)
+	}
+}
+
 // What the program under test may have written over comes out as an error or as nonsense
 // that Validate finds, never as a crash.
 func FuzzRecords(f *testing.F) {
@@ -102,6 +127,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add(append([]byte{abi.RecRace}, bytesOf(abi.Race{Stack: 9, Thread: [2]uint32{1 << 31, 2}, Event: 7})...))
 	f.Add(append([]byte{abi.RecProfile}, bytesOf(abi.Profile{Pc: 1, Count: 1 << 63})...))
 	f.Add(append([]byte{abi.RecBlock}, bytesOf(abi.Block{Object: 1, Size: 1 << 63, Stack: 9})...))
+	f.Add(append([]byte{abi.RecLeftOut}, bytesOf(abi.LeftOut{Event: 1 << 63, Accesses: 1 << 63})...))
 	f.Add(append([]byte{abi.RecAgain}, byte(abi.RecResult)))
 	f.Add([]byte{abi.RecOutput, 1, 0, 0, 0, 9, 0, 0, 0, 'x'})
 	f.Fuzz(func(t *testing.T, data []byte) {

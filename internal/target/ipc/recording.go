@@ -71,6 +71,8 @@ type recording struct {
 	began    []trace.ThreadSet // of allocs: the threads that were enabled, if the allocation is not among the events
 	waiting  []abi.Local       // places in stacks, sent before the event they belong to
 	locals   []trace.Local
+	leftOut  []abi.LeftOut      // sent before the events that they belong to
+	left     []schedule.LeftOut // of events
 	maps     mappings
 	types    []abi.Type
 	typeOf   map[uint64]string // names of types, by object; empty for an object reported with two types
@@ -193,6 +195,7 @@ func (r *recording) mapped(sent uint64, by trace.ThreadID) {
 
 func (r *recording) event(a *abi.Event, words []uint64) {
 	by := trace.ThreadID(a.Thread)
+	left := r.before(r.sent)
 	r.placed(by)
 	ev := &r.next
 	*ev = trace.Event{
@@ -267,7 +270,19 @@ func (r *recording) event(a *abi.Event, words []uint64) {
 		// Long recordings grow by doubling: append's quarters would copy each event four times.
 		r.events = slices.Grow(r.events, max(len(r.events), r.expected, 1<<10))
 	}
+	if left > 0 {
+		r.left = append(r.left, schedule.LeftOut{Event: len(r.events), Accesses: left})
+	}
 	r.events = append(r.events, *ev)
+}
+
+// before returns the number of accesses that were left out before an event.
+func (r *recording) before(sent uint64) (accesses uint64) {
+	if len(r.leftOut) > 0 && r.leftOut[0].Event <= sent {
+		accesses = r.leftOut[0].Accesses
+		r.leftOut = r.leftOut[1:]
+	}
+	return accesses
 }
 
 func (r *recording) enabled(a *abi.Event, words []uint64) trace.ThreadSet {
@@ -412,7 +427,7 @@ func (r *recording) addLifetime(tr *trace.Trace) {
 	dropped = dropped && (n < 0 || tr.Allocs[n].Freed == f.at)
 	if n >= 0 && r.began[n].Len() > 0 {
 		a := tr.Allocs[n]
-		insert(tr, a.Event, &trace.Event{
+		r.insert(tr, a.Event, &trace.Event{
 			Thread: a.Thread, Op: trace.OpMalloc, Site: a.Site, Object: a.Object, Size: uint32(a.Size), Value: a.Size >> 32,
 			Flags: trace.FlagNoDecision, Stack: a.Stack, Enabled: r.began[n],
 		})
@@ -420,7 +435,7 @@ func (r *recording) addLifetime(tr *trace.Trace) {
 		f.at++
 	}
 	if dropped {
-		insert(tr, f.at, &f.event)
+		r.insert(tr, f.at, &f.event)
 		if n >= 0 {
 			tr.Allocs[n].Freed = f.at
 		}
@@ -428,7 +443,7 @@ func (r *recording) addLifetime(tr *trace.Trace) {
 }
 
 // insert makes e event number at.
-func insert(tr *trace.Trace, at int, e *trace.Event) {
+func (r *recording) insert(tr *trace.Trace, at int, e *trace.Event) {
 	tr.Events = slices.Insert(tr.Events, at, *e)
 	for i := range tr.Allocs {
 		if a := &tr.Allocs[i]; a.Event >= at {
@@ -436,6 +451,11 @@ func insert(tr *trace.Trace, at int, e *trace.Event) {
 		}
 		if a := &tr.Allocs[i]; a.Freed >= at {
 			a.Freed++
+		}
+	}
+	for i := range r.left {
+		if l := &r.left[i]; l.Event >= at {
+			l.Event++
 		}
 	}
 	for i := range tr.Locals {

@@ -19,11 +19,14 @@ static struct hd_event *unsettled; // a write in block whose new value is not kn
 static uint64_t unsettled_at;      // its address
 static bool copying;               // since the unsettled write, its thread has made an access that may be the read of a copy
 static uint64_t nevents; // of this execution
+static struct hd_left_out left_out[BLOCK]; // of the events in block
+static uint32_t nleft;
 
 void hd_event_begin(void) {
   n = 0;
   hd_event_forget();
   nevents = 0;
+  nleft = 0;
   hd_locals_begin();
   hd_stacks_begin();
 }
@@ -82,6 +85,8 @@ void hd_event_forget(void) {
 
 void hd_event_flush(void) {
   hd_event_settle();
+  if (nleft) hd_out(HD_REC_LEFT_OUT, left_out, nleft * (uint32_t)sizeof *left_out);
+  nleft = 0;
   if (n) hd_out(HD_REC_EVENTS, block, n * (uint32_t)sizeof *block);
   n = 0;
 }
@@ -113,6 +118,10 @@ void hd_event(struct hd_thread *t, uint64_t value, int32_t result, uint32_t flag
   if (n + (write ? 2 : 1) * (1 + ext) > BLOCK) hd_event_flush(); // a write stays for the event after it, which may be the copy's read
   uint32_t stack = hd_stack_number(t, t->pend.op, t->pend.pc);
   if (hd.plan.flags & HD_PLAN_STACKS && t->pend.obj && !hd_heap_owns(t->pend.obj)) hd_local(t, t->pend.pc, t->pend.obj, nevents);
+  if (HD_UNLIKELY(t->left_out)) {
+    left_out[nleft++] = (struct hd_left_out){ .event = nevents, .accesses = t->left_out };
+    t->left_out = 0;
+  }
   nevents++;
   struct hd_event *e = &block[n++];
   e->thread = t->number;

@@ -125,6 +125,7 @@ struct hd_thread {
     uint32_t failed;       // stretches after which it was not seen to wait, since it last was
     struct { uint64_t anchor, hash, before; uint32_t length, period; } round; // computation.c: goes_round
   } progress;
+  uint64_t left_out;       // core/event.c: accesses that were not sent since its last event (HD_REC_LEFT_OUT)
   uint32_t serial;         // memory/shadow.c: identifies its epoch and depth of handlers; 0: not assigned yet
 
   // ---- time: clock readings and sleeps in loops (clocks.c, core/virtual_time.c)

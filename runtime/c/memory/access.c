@@ -239,7 +239,10 @@ HD_ON_SIDE_STACK(void, hd_access, (uint64_t addr, uint64_t size, uint16_t op, ui
     hd_reached(pc);
     quiet = *hd_quiet(pc); // other threads may have run
   }
-  if (HD_UNLIKELY(hd_sharing)) hd_left_out = !hd_sharing_access(hd.cur, addr, size, op, pc);
+  if (HD_UNLIKELY(hd_sharing)) {
+    hd_left_out = !hd_sharing_access(hd.cur, addr, size, op, pc);
+    hd.cur->left_out += hd_left_out;
+  }
   if (HD_UNLIKELY(hd.write_open) && !hd.accesses && !hd_is_point(pc)) hd_event_passes(hd.cur, size, op);
   if (!hd.watcher) {
     asked(addr, size, op, pc);
@@ -265,6 +268,7 @@ static inline __attribute__((always_inline)) void access(const void *p, uint64_t
     }
   } else if (hd.watcher && HD_LIKELY(hd_reached == NULL && !hd.write_open) && hd_active() && !is_range(op) && quiet <= HD_QUIET_EACH &&
              HD_LIKELY(!hd_stack_other(addr)) && (HD_LIKELY(!hd_sharing) || hd_sharing_idle(hd.cur, addr, size, op, pc)) && hd_shadow_hit(hd.cur, addr, size, op, pc)) {
+    hd.cur->left_out += hd_sharing;
     HD_LEAVE_REGISTERS(addr, size, op, pc);
     return;
   }

@@ -6,7 +6,7 @@ package runtime
 
 // enum
 const (
-	hdAbiVersion      = 25
+	hdAbiVersion      = 26
 	hdPointsVersion   = 12
 	hdShmFd           = 3
 	hdMaxThreads      = 16384
@@ -573,6 +573,7 @@ const (
 	hdRecWhere     = 18
 	hdRecSetUp     = 20
 	hdRecShared    = 21
+	hdRecLeftOut   = 22
 	hdRecMapping   = 19
 )
 
@@ -836,6 +837,19 @@ const (
 	hdOffsetofLocalSp       = 40
 	hdOffsetofLocalFp       = 48
 	hdOffsetofLocalEvent    = 56
+)
+
+// hdLeftOut is struct hd_left_out, 16 bytes.
+type hdLeftOut struct {
+	Event    uint64 // offset 0
+	Accesses uint64 // offset 8
+}
+
+// Size and offsets of hdLeftOut as the C compiler has them.
+const (
+	hdSizeofLeftOut           = 16
+	hdOffsetofLeftOutEvent    = 0
+	hdOffsetofLeftOutAccesses = 8
 )
 
 // hdMapping is struct hd_mapping, 40 bytes.
