@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"internal/symbol/dwarfinfo"},
 	{"internal/symbol", "internal/target", "internal/target/ipc", "internal/target/goprog/patch", "internal/toolchain"},
 	{"internal/target/cprog", "internal/target/goprog", "internal/target/live"},
-	{"internal/analysis/hb", "internal/analysis/depend", "internal/analysis/canonical", "internal/analysis/waiting"},
+	{"internal/analysis/hb", "internal/analysis/depend", "internal/analysis/canonical", "internal/analysis/partners", "internal/analysis/waiting"},
 	{"internal/analysis/race", "internal/analysis/atomicity", "internal/analysis/causal", "internal/analysis/reversible"},
 	{"internal/finding", "internal/observe", "internal/oracle", "internal/pattern", "internal/rapid"},
 	{"internal/strategy", "internal/report", "internal/simplify/tinertia", "internal/simplify/static", "internal/simplify/synthetic"},

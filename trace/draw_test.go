@@ -107,7 +107,10 @@ func drawTrace(t *rapid.T) *Trace {
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "waiters") {
 		e.Waiters = append(e.Waiters, Waiter{anyThread.Draw(t, "thread"), op.Draw(t, "op"), site.Draw(t, "site"), object.Draw(t, "object"),
-			anyThread.Draw(t, "holder"), rapid.Bool().Draw(t, "ready"), rapid.Uint32().Draw(t, "stack")})
+			anyThread.Draw(t, "holder"), rapid.Bool().Draw(t, "ready"), rapid.Uint32().Draw(t, "stack"), Reach(rapid.IntRange(0, 3).Draw(t, "reach"))})
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "cases") {
+		e.Cases = append(e.Cases, Case{anyThread.Draw(t, "thread"), op.Draw(t, "op"), object.Draw(t, "object"), rapid.Uint64().Draw(t, "taken")})
 	}
 	if rapid.Bool().Draw(t, "explained") {
 		tr.SetExplanation(Explanation{int(rapid.Uint32().Draw(t, "version")), str.Draw(t, "heddle"), str.Draw(t, "build id"), 0, []byte(rapid.StringN(1, -1, -1).Draw(t, "explanation"))})

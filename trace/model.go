@@ -344,8 +344,42 @@ type Waiter struct {
 	Site   Site
 	Object Object
 	Holder ThreadID // the thread that holds Object, -1 for none or unknown
-	Ready  bool     // it was enabled
+	Ready  bool     // it was enabled; after a leak, some thread was
 	Stack  uint32   // index into Trace.Stacks, 0 for none
+	Reach  Reach    // after a leak
+}
+
+// Reach is whether something that goes on could end the wait of a goroutine that is left: a goroutine that may go on, a timer, a finalizer
+// or a global variable that leads to the object.
+type Reach uint8
+
+// Values of Reach. Numbers are part of the trace format.
+const (
+	ReachUnknown Reach = iota
+	ReachLost          // nothing that goes on leads to the object
+	ReachHeld          // it is a lock that only goroutines unlock that never go on
+	ReachKept          // something leads to it, or the goroutine may go on itself
+)
+
+var reachNames = [...]string{"unknown", "lost", "held", "kept"}
+
+func (r Reach) String() string {
+	if int(r) < len(reachNames) {
+		return reachNames[r]
+	}
+	return "unknown"
+}
+
+// MayGoOn reports whether the thread was enabled or, after a leak, could have been woken.
+func (w *Waiter) MayGoOn() bool { return w.Ready && w.Reach != ReachLost && w.Reach != ReachHeld }
+
+// Case is a send or a receive of selects of one goroutine on one channel, which their events do not name. One of OpSelect says that
+// selects took more cases than are listed.
+type Case struct {
+	Thread ThreadID
+	Op     Op
+	Object Object
+	Taken  uint64 // how often its selects took it; 0: it is a case of the select in which the goroutine is left
 }
 
 // Computes reports whether the thread could run and had not reached its first scheduling point.
@@ -449,7 +483,9 @@ type Ending struct {
 	Cycle   []ThreadID // of a deadlock: threads that wait for one another in a cycle, in order; empty if none exists
 	// Accesses are the two racing accesses of a data race, in the order in which they happened.
 	Accesses []Access
-	Output   []byte // what the program wrote to stdout and stderr, in order
+	// Cases are, after a leak, the cases of the selects in which goroutines are left, and those taken on channels for which one is left.
+	Cases  []Case
+	Output []byte // what the program wrote to stdout and stderr, in order
 	// Child is set if a child process waits for what can never happen. Thread then is the thread that forked it, in the child;
 	// Site, Object and Stack say where and for what it waits.
 	Child *Child

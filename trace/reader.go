@@ -390,7 +390,7 @@ func (r *Reader) step(dst []Event) ([]Event, error) {
 		if eerr != nil {
 			return dst, r.damaged(eerr)
 		}
-		err = r.keep(int64(len(ending.Stack))*8 + int64(len(ending.Waiters))*int64(unsafe.Sizeof(Waiter{})) + int64(len(ending.Accesses))*int64(unsafe.Sizeof(Access{})))
+		err = r.keep(int64(len(ending.Stack))*8 + int64(len(ending.Waiters))*int64(unsafe.Sizeof(Waiter{})) + int64(len(ending.Accesses))*int64(unsafe.Sizeof(Access{})) + int64(len(ending.Cases))*int64(unsafe.Sizeof(Case{})))
 		if r.why = explanationOf(k.Ending.Explanation); r.why != nil && err == nil {
 			err = r.keep(int64(len(r.why.Heddle) + len(r.why.BuildID) + len(r.why.Data)))
 		}

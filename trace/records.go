@@ -318,7 +318,11 @@ func EndingToProto(e *Ending) *tracepb.Ending {
 			Holder: int32(w.Holder),
 			Ready:  w.Ready,
 			Stack:  w.Stack,
+			Reach:  uint32(w.Reach),
 		})
+	}
+	for _, c := range e.Cases {
+		p.Cases = append(p.Cases, &tracepb.Case{Thread: int32(c.Thread), Op: uint32(c.Op), Object: uint64(c.Object), Taken: c.Taken})
 	}
 	for _, t := range e.Cycle {
 		p.Cycle = append(p.Cycle, int32(t))
@@ -354,8 +358,11 @@ func EndingFromProto(p *tracepb.Ending) (Ending, error) {
 		Stack:   appendSites(nil, 0, p.Stack),
 	}
 	for _, w := range p.Waiters {
-		if w.Op > 1<<16-1 {
+		switch {
+		case w.Op > 1<<16-1:
 			return Ending{}, fmt.Errorf("%d is not an operation", w.Op)
+		case w.Reach > 255:
+			return Ending{}, fmt.Errorf("%d is not a reach", w.Reach)
 		}
 		e.Waiters = append(e.Waiters, Waiter{
 			Thread: ThreadID(w.Thread),
@@ -365,7 +372,14 @@ func EndingFromProto(p *tracepb.Ending) (Ending, error) {
 			Holder: ThreadID(w.Holder),
 			Ready:  w.Ready,
 			Stack:  w.Stack,
+			Reach:  Reach(w.Reach),
 		})
+	}
+	for _, c := range p.Cases {
+		if c.Op > 1<<16-1 {
+			return Ending{}, fmt.Errorf("%d is not an operation", c.Op)
+		}
+		e.Cases = append(e.Cases, Case{Thread: ThreadID(c.Thread), Op: Op(c.Op), Object: Object(c.Object), Taken: c.Taken})
 	}
 	for _, t := range p.Cycle {
 		e.Cycle = append(e.Cycle, ThreadID(t))

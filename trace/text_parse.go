@@ -213,6 +213,8 @@ func (p *textParser) keyword(key string, l *textLine) error {
 		p.child(l)
 	case "waiter":
 		p.waiter(l)
+	case "case":
+		p.selectCase(l)
 	case "access":
 		p.access(l)
 	case "cycle":
@@ -442,6 +444,14 @@ func (p *textParser) access(l *textLine) {
 	p.t.Ending.Accesses = append(p.t.Ending.Accesses, a)
 }
 
+func (p *textParser) selectCase(l *textLine) {
+	c := Case{Thread: get(l, "thread", parseThread), Op: get(l, "operation", parseOp), Object: get(l, "object", parseObject)}
+	l.pairs(map[string]func(word){
+		"taken": func(v word) { c.Taken = value(l, v, parseUint) },
+	})
+	p.t.Ending.Cases = append(p.t.Ending.Cases, c)
+}
+
 func (p *textParser) child(l *textLine) {
 	c := &Child{Process: int(get(l, "process", parseUint32)), Op: get(l, "operation", parseOp), Holder: -1}
 	l.pairs(map[string]func(word){
@@ -458,6 +468,7 @@ func (p *textParser) waiter(l *textLine) {
 		"holder": func(v word) { w.Holder = value(l, v, parseThread) },
 		"ready":  func(v word) { l.bare(v); w.Ready = true },
 		"stack":  func(v word) { w.Stack = uint32(value(l, v, parseUint32)) },
+		"reach":  func(v word) { w.Reach = Reach(min(value(l, v, parseUint32), 255)) },
 	})
 	p.t.Ending.Waiters = append(p.t.Ending.Waiters, w)
 }

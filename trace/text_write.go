@@ -403,6 +403,9 @@ func writeEndingText(b *bufio.Writer, e *Ending) {
 		if w.Stack != 0 {
 			fmt.Fprintf(b, " stack=%d", w.Stack)
 		}
+		if w.Reach != ReachUnknown {
+			fmt.Fprintf(b, " reach=%d", w.Reach)
+		}
 		b.WriteByte('\n')
 	}
 	if len(e.Cycle) > 0 {
@@ -410,6 +413,13 @@ func writeEndingText(b *bufio.Writer, e *Ending) {
 		for _, t := range e.Cycle {
 			b.WriteByte(' ')
 			b.WriteString(printThread(t))
+		}
+		b.WriteByte('\n')
+	}
+	for _, c := range e.Cases {
+		fmt.Fprintf(b, "case %s %s %s", printThread(c.Thread), printOp(c.Op), printObject(c.Object))
+		if c.Taken != 0 {
+			fmt.Fprintf(b, " taken=%d", c.Taken)
 		}
 		b.WriteByte('\n')
 	}

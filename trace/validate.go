@@ -500,6 +500,8 @@ func (v *validator) ending() error {
 			return invalid(place, "operation %d is not known", w.Op)
 		case w.Holder != -1 && !v.known(w.Holder):
 			return invalid(place, "its holder is %s, where there are %d threads", printThread(w.Holder), len(v.t.Threads))
+		case w.Reach > ReachKept || w.Reach != ReachUnknown && e.Kind != Leak:
+			return invalid(place, "%d tells nothing of what could wake it in an execution that ended in a %v", w.Reach, e.Kind)
 		case w.Ready && e.Kind == Deadlock && (len(e.Cycle) == 0 && e.Message != GoesOn || slices.Contains(e.Cycle, w.Thread)):
 			return invalid(place, "it is ready, but the execution ended in a deadlock")
 		}
@@ -507,6 +509,20 @@ func (v *validator) ending() error {
 			return invalid(place, "%s", p)
 		}
 		waits[w.Thread] = true
+	}
+	for _, c := range e.Cases {
+		place := "case of a select of " + printThread(c.Thread)
+		switch {
+		case e.Kind != Leak:
+			return invalid(place, "it is there only after a leak")
+		case !v.known(c.Thread):
+			return invalid(place, "there are %d threads", len(v.t.Threads))
+		case c.Op != OpChanSend && c.Op != OpChanRecv && c.Op != OpSelect:
+			return invalid(place, "operation %d neither sends nor receives", c.Op)
+		}
+		if p := v.object(c.Object); p != "" {
+			return invalid(place, "%s", p)
+		}
 	}
 	if len(e.Cycle) > 0 && e.Kind != Deadlock {
 		return invalid(place, "there is a cycle, but no deadlock")

@@ -573,6 +573,7 @@ const (
 	RecShared    = 21
 	RecLeftOut   = 22
 	RecMapping   = 19
+	RecCase      = 22
 )
 
 // enum
@@ -899,6 +900,9 @@ const (
 const (
 	WaitReady = 1
 	WaitTimed = 2
+	WaitLost  = 4
+	WaitHeld  = 8
+	WaitKept  = 16
 )
 
 // Waiter is struct hd_waiter, 40 bytes.
@@ -926,6 +930,25 @@ const (
 	OffsetofWaiterStack   = 28
 	OffsetofWaiterProcess = 32
 	OffsetofWaiterSpins   = 36
+)
+
+// SelectCase is struct hd_select_case, 24 bytes.
+type SelectCase struct {
+	Thread   uint32 // offset 0
+	Op       uint16 // offset 4
+	Reserved uint16 // offset 6
+	Object   uint64 // offset 8
+	Taken    uint64 // offset 16
+}
+
+// Size and offsets of SelectCase as the C compiler has them.
+const (
+	SizeofSelectCase           = 24
+	OffsetofSelectCaseThread   = 0
+	OffsetofSelectCaseOp       = 4
+	OffsetofSelectCaseReserved = 6
+	OffsetofSelectCaseObject   = 8
+	OffsetofSelectCaseTaken    = 16
 )
 
 // RecHeader is struct hd_rec_header, 8 bytes.

@@ -3,9 +3,11 @@ package engine
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/heddle-dev/heddle/internal/analysis/partners"
 	"github.com/heddle-dev/heddle/internal/strategy"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
@@ -26,6 +28,11 @@ type Leak struct {
 	// Executions is the number of executions of the exploration that ended with a goroutine blocked
 	// here.
 	Executions int `json:"executions"`
+	// Kept says that a global variable, a timer or something that goes on leads to what it waits for, or that it goes on itself: it may be
+	// kept on purpose. Such leaks come last.
+	Kept bool `json:"kept,omitempty"`
+	// Partners say which goroutines used what it waits for and how they ended, and whether anything leads to that.
+	Partners []string `json:"partners,omitempty"`
 }
 
 const (
@@ -116,6 +123,7 @@ func (s *search) reportLeaks(ctx context.Context) error {
 	bounded, cancel := limited(ctx, most)
 	defer cancel()
 	var gone []*failure
+	var failing []leaking
 	tooLong := func() { s.note("not all goroutines that were left are listed: confirming them takes too long") }
 	if s.opts.SetsEarlyAside() {
 		slices.SortStableFunc(s.leaks.aside, func(a, b *failure) int {
@@ -154,38 +162,94 @@ func (s *search) reportLeaks(ctx context.Context) error {
 		} else if err != nil {
 			return err
 		}
-		fails := false
+		fails, kept := false, true
 		statements := created(o.Trace)
 		for _, w := range o.Ending.Waiters {
 			at := standing{w.Op, w.Site}
 			made[at] = true
 			site := statements[w.Thread]
 			leak := byCreation[site]
-			if leak == nil {
-				leak = &Leak{Created: s.where(site), Statement: site, Op: w.Op.String(), Where: s.where(w.Site)}
-				byCreation[site] = leak
-				fails = fails || s.opts.LeakFails != nil && s.opts.LeakFails(*leak)
+			if leak == nil || leak.Kept && w.Reach != trace.ReachKept {
+				first := leak == nil
+				if first {
+					leak = &Leak{}
+					byCreation[site] = leak
+				}
+				leak.Created, leak.Statement, leak.Op, leak.Where = s.where(site), site, w.Op.String(), s.where(w.Site)
+				leak.Kept, leak.Partners = w.Reach == trace.ReachKept, s.partners(o.Trace, &w)
+				if s.opts.LeakFails != nil && (first || !leak.Kept) && s.opts.LeakFails(*leak) {
+					fails, kept = true, kept && leak.Kept
+				}
 			}
-			leak.Running = leak.Running || w.Ready
+			leak.Running = leak.Running || w.MayGoOn()
 			leak.Executions = max(leak.Executions, s.leaks.executions[at])
 		}
-		if fails && (s.opts.All || s.report.Finding == nil) {
-			// The exploration may have reached its time limit already.
-			found, err := s.confirm(bounded, again)
-			if found && s.opts.All {
-				s.collect()
-			}
-			if err != nil && !overdue(bounded, err) {
-				return err
-			}
+		if fails {
+			failing = append(failing, leaking{again, kept})
+		}
+	}
+	slices.SortStableFunc(failing, func(a, b leaking) int { return boolean(a.kept) - boolean(b.kept) })
+	for _, f := range failing {
+		if !s.opts.All && s.report.Finding != nil {
+			break
+		}
+		// The exploration may have reached its time limit already.
+		found, err := s.confirm(bounded, f.failure)
+		if found && s.opts.All {
+			s.collect()
+		}
+		if err != nil && !overdue(bounded, err) {
+			return err
 		}
 	}
 	s.noteGone(gone, made)
 	for _, l := range byCreation {
 		s.report.Leaks = append(s.report.Leaks, *l)
 	}
-	slices.SortFunc(s.report.Leaks, func(a, b Leak) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.Where, b.Where)) })
+	slices.SortFunc(s.report.Leaks, func(a, b Leak) int {
+		return cmp.Or(boolean(a.Kept)-boolean(b.Kept), cmp.Compare(a.Created, b.Created), cmp.Compare(a.Where, b.Where))
+	})
 	return nil
+}
+
+// leaking is an execution that leaves a goroutine of a leak that fails; kept says that all those may be kept on purpose.
+type leaking struct {
+	*failure
+	kept bool
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// partners says who used what a goroutine that is left waits for.
+func (s *search) partners(t *trace.Trace, w *trace.Waiter) (out []string) {
+	name := func(th trace.ThreadID) string {
+		if th >= 0 && int(th) < len(t.Threads) && s.opts.Locate != nil {
+			if l := s.opts.Locate(t.Threads[th].Entry); l.Func != "" {
+				return l.Func
+			}
+		}
+		return fmt.Sprintf("T%d", th)
+	}
+	uses := partners.Of(t, w)
+	for i := range uses {
+		u := &uses[i]
+		text := u.Text(name)
+		if w.Op == trace.OpSelect && text != "" {
+			text = u.Op.String() + ": " + text
+		}
+		if text != "" {
+			out = append(out, text)
+		}
+	}
+	if text := partners.Reached(w, uses); text != "" {
+		out = append(out, text)
+	}
+	return out
 }
 
 // leftAgain runs an execution that was set aside once more. If it leaves no goroutine, and the failed one had a process

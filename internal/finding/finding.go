@@ -282,16 +282,20 @@ func (f *Finding) waits(waits []trace.Waiter, counted bool) {
 // of the identity.
 func (f *Finding) leak(e trace.Ending) {
 	were, them := "were", "them"
-	if len(e.Waiters) == 1 {
+	left := slices.DeleteFunc(slices.Clone(e.Waiters), func(w trace.Waiter) bool { return w.Reach == trace.ReachKept })
+	if len(left) == 0 {
+		left = e.Waiters // otherwise what may be kept on purpose is not in the headline
+	}
+	if len(left) == 1 {
 		were, them = "was", "it"
 	}
 	switch {
 	case len(e.Waiters) == 0:
 		f.Message = cmp.Or(f.Message, "goroutines were left")
-	case slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool { return w.Ready }):
-		f.Message = fmt.Sprintf("%s %s still running when the test ended", threads(e.Waiters, performed), were)
+	case slices.ContainsFunc(left, func(w trace.Waiter) bool { return w.MayGoOn() }):
+		f.Message = fmt.Sprintf("%s %s still running when the test ended", threads(left, performed), were)
 	default:
-		f.Message = fmt.Sprintf("%s %s left, and nothing can wake %s", threads(e.Waiters, performed), were, them)
+		f.Message = fmt.Sprintf("%s %s left, and nothing can wake %s", threads(left, performed), were, them)
 	}
 	f.Site = 0
 	f.waits(e.Waiters, false)

@@ -539,7 +539,7 @@ func take(out *result.Test, r *engine.Report) {
 	out.Early = r.Early
 	out.Aside, out.Finding, out.Simplified = found.Aside, found.Finding, found.Simplified
 	for _, l := range r.Leaks {
-		out.Leaks = append(out.Leaks, result.Leak{Created: l.Created, Statement: l.Statement, Op: l.Op, Where: l.Where, Running: l.Running, Executions: l.Executions})
+		out.Leaks = append(out.Leaks, result.Leak{Created: l.Created, Statement: l.Statement, Op: l.Op, Where: l.Where, Running: l.Running, Executions: l.Executions, Kept: l.Kept, Partners: l.Partners})
 	}
 }
 

@@ -20,7 +20,7 @@ var leak = &Pattern{
 		}
 		var left []trace.ThreadID
 		for i := range x.Trace.Ending.Waiters {
-			if w := &x.Trace.Ending.Waiters[i]; !w.Ready && ops.Does(w.Op) != ops.Join {
+			if w := &x.Trace.Ending.Waiters[i]; !w.MayGoOn() && ops.Does(w.Op) != ops.Join {
 				left = append(left, w.Thread)
 			}
 		}

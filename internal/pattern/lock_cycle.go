@@ -100,7 +100,7 @@ func (x *Execution) dependsOnLocks(circle []trace.ThreadID) bool {
 func (x *Execution) readAgain() *Match {
 	for i := range x.Trace.Ending.Waiters {
 		w := &x.Trace.Ending.Waiters[i]
-		if w.Ready || w.Object == 0 || ops.Does(w.Op) != ops.AcquireShared {
+		if w.MayGoOn() || w.Object == 0 || ops.Does(w.Op) != ops.AcquireShared {
 			continue
 		}
 		since, shared := x.holds(w.Thread, w.Object, len(x.Trace.Events))
@@ -108,7 +108,7 @@ func (x *Execution) readAgain() *Match {
 			continue
 		}
 		writer := slices.IndexFunc(x.Trace.Ending.Waiters, func(o trace.Waiter) bool {
-			return o.Thread != w.Thread && o.Object == w.Object && !o.Ready && ops.Does(o.Op) == ops.Acquire
+			return o.Thread != w.Thread && o.Object == w.Object && !o.MayGoOn() && ops.Does(o.Op) == ops.Acquire
 		})
 		if writer < 0 {
 			continue

@@ -22,7 +22,7 @@ var selfDeadlock = &Pattern{
 		for i := range x.Trace.Ending.Waiters {
 			w := &x.Trace.Ending.Waiters[i]
 			does := ops.Does(w.Op)
-			if w.Ready || w.Object == 0 || does != ops.Acquire && does != ops.AcquireShared {
+			if w.MayGoOn() || w.Object == 0 || does != ops.Acquire && does != ops.AcquireShared {
 				continue
 			}
 			since, shared := x.holds(w.Thread, w.Object, len(x.Trace.Events))

@@ -147,10 +147,10 @@ func (k *kept) behindIt(w Words) string {
 // waitsForOther reports whether a thread waits for something other than a lock when the execution ends.
 func (x *Execution) waitsForOther(th trace.ThreadID) bool {
 	w := x.Waiter(th)
-	return w != nil && !w.Ready && w.Op != trace.OpNone && !waitsForLock(w)
+	return w != nil && !w.MayGoOn() && w.Op != trace.OpNone && !waitsForLock(w)
 }
 
 func waitsForLock(w *trace.Waiter) bool {
 	does := ops.Does(w.Op)
-	return !w.Ready && (does == ops.Acquire || does == ops.AcquireShared)
+	return !w.MayGoOn() && (does == ops.Acquire || does == ops.AcquireShared)
 }

@@ -203,7 +203,7 @@ func (b *builder) keepSpinning() {
 	}
 	var ready trace.ThreadSet
 	for _, w := range b.tr.Ending.Waiters {
-		if w.Ready {
+		if w.MayGoOn() {
 			ready.Add(w.Thread)
 		}
 	}

@@ -161,7 +161,7 @@ func (x *explaining) waits() (out []Step) {
 	}
 	for i := range x.Trace.Ending.Waiters {
 		w := &x.Trace.Ending.Waiters[i]
-		if w.Ready || ops.Does(w.Op) == ops.Join || len(out) == most {
+		if w.MayGoOn() || ops.Does(w.Op) == ops.Join || len(out) == most {
 			continue
 		}
 		s := Step{Event: -1, Thread: ThreadText(w.Thread), Text: "waits: " + w.Op.String(), Where: x.names.Place(x.names.ownCall(x.Trace, w.Site, w.Stack))}

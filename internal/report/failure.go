@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/heddle-dev/heddle/internal/analysis/partners"
 	"github.com/heddle-dev/heddle/internal/finding"
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/symbol"
@@ -189,10 +190,13 @@ func (b *builder) waits() ([]Wait, int) {
 		}
 	}
 	ring := len(out)
-	var goesOn []Wait
+	var goesOn []Wait // or is kept, of what is left
+	some := slices.ContainsFunc(e.Waiters, func(w trace.Waiter) bool { return w.Reach != trace.ReachKept })
 	for i := range e.Waiters {
 		switch w := &e.Waiters[i]; {
 		case slices.Contains(e.Cycle, w.Thread):
+		case w.Reach == trace.ReachKept && some:
+			goesOn = append(goesOn, b.wait(w, nil))
 		case w.Ready && e.Kind == trace.Deadlock:
 			goesOn = append(goesOn, b.wait(w, nil))
 		default:
@@ -207,7 +211,7 @@ func (b *builder) waits() ([]Wait, int) {
 func (b *builder) wait(w, before *trace.Waiter) Wait {
 	p := b.pendingOf(w)
 	at := b.placeOf(&trace.Event{Thread: w.Thread, Op: w.Op, Site: w.Site, Stack: w.Stack})
-	out := Wait{Thread: w.Thread, Ready: w.Ready, Place: at.place, Stack: b.places.stacks[at.stack], Creator: -1, Since: -1}
+	out := Wait{Thread: w.Thread, Ready: w.MayGoOn(), Place: at.place, Stack: b.places.stacks[at.stack], Creator: -1, Since: -1}
 	for i := range b.tr.Events {
 		e := &b.tr.Events[i]
 		if id, ok := e.Child(); ok && id == w.Thread && e.Op == trace.OpGo {
@@ -223,7 +227,8 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 		out.Text = who + " was computing"
 		return out
 	}
-	if w.Ready && b.tr.Ending.Kind == trace.Leak {
+	b.partners(&out, w)
+	if w.MayGoOn() && b.tr.Ending.Kind == trace.Leak {
 		out.Text = who + " was still running: " + p.brief
 		return out
 	}
@@ -234,7 +239,7 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 	if held := b.holds(&out, w, before); held != "" {
 		who += " holds " + held + " and"
 	}
-	if w.Ready {
+	if w.MayGoOn() {
 		out.Text = who + " could go on: " + p.brief
 		return out
 	}
@@ -256,6 +261,31 @@ func (b *builder) wait(w, before *trace.Waiter) Wait {
 	out.Since = b.since(w, p)
 	out.Text = who + waits
 	return out
+}
+
+// partners enters who could have ended the wait of a goroutine that is left.
+func (b *builder) partners(out *Wait, w *trace.Waiter) {
+	uses := partners.Of(b.tr, w)
+	name := func(t trace.ThreadID) string {
+		s := ThreadText(t)
+		if t >= 0 && int(t) < len(b.roles) && b.roles[t].name != "" {
+			s += " " + b.roles[t].name
+		}
+		return s
+	}
+	for i := range uses {
+		u := &uses[i]
+		text := u.Text(name)
+		if w.Op == trace.OpSelect {
+			text = strings.TrimSuffix(u.Op.String()+" "+b.typed(u.Object)+": "+text, ": ")
+		}
+		if text != "" {
+			out.Partners = append(out.Partners, text)
+		}
+	}
+	if text := partners.Reached(w, uses); text != "" {
+		out.Partners = append(out.Partners, text)
+	}
 }
 
 // mostHeld is how many of the locks that a thread holds are named in a line.
@@ -343,7 +373,7 @@ func (b *builder) waitFor(f *Failure) {
 		n := slices.IndexFunc(b.tr.Ending.Waiters, func(x trace.Waiter) bool { return x.Thread == w.Thread })
 		x := &b.tr.Ending.Waiters[n]
 		w.Object = -1
-		if x.Ready {
+		if x.MayGoOn() {
 			continue
 		}
 		if x.Op != trace.OpThreadJoin && x.Object != 0 {

@@ -52,7 +52,7 @@ func Positions(end *trace.Ending, stacks [][]trace.Site, where func(trace.Site, 
 	out := []Position{}
 	for i := range end.Waiters {
 		w := &end.Waiters[i]
-		p := Position{Thread: int(w.Thread), Blocked: !w.Ready}
+		p := Position{Thread: int(w.Thread), Blocked: !w.MayGoOn()}
 		var calls []trace.Site
 		switch {
 		case int(w.Stack) < len(stacks) && w.Stack > 0:

@@ -326,8 +326,11 @@ func (x *explaining) second(o *Order) string {
 	if w == nil {
 		return "what a thread waits for"
 	}
-	s := fmt.Sprintf("T%d's %s of %s, for which it waits", w.Thread, w.Op, x.cutObject(x.names.Object(x.Trace, w.Object, 0, len(x.Trace.Events)-1)))
-	return s + x.waitsAt(w)
+	s := fmt.Sprintf("T%d's %s", w.Thread, w.Op)
+	if w.Object != 0 { // of a select, its cases have the objects
+		s += " of " + x.cutObject(x.names.Object(x.Trace, w.Object, 0, len(x.Trace.Events)-1))
+	}
+	return s + ", for which it waits" + x.waitsAt(w)
 }
 
 // yetToCome describes an event of the execution that does not fail, which the failing one does not come to.

@@ -220,6 +220,9 @@ type Wait struct {
 	// Creator started it at Created; -1 and 0 if that was not seen.
 	Creator trace.ThreadID `json:"creator"`
 	Created int            `json:"created"`
+	// Partners say who used what a goroutine that is left waits for, and how they ended: `used by T0 TestFirst, which ended after 1 receive`.
+	// The last one may say whether anything that goes on leads to it.
+	Partners []string `json:"partners,omitempty"`
 }
 
 // Sentence returns Text with the place, which is one of places, and the event since which the thread waits.

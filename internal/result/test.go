@@ -95,6 +95,10 @@ type Leak struct {
 	Where      string     `json:"where"`
 	Running    bool       `json:"running,omitempty"`
 	Executions int        `json:"executions"`
+	// Kept says that it may be kept on purpose: something that goes on leads to what it waits for, or it goes on itself.
+	Kept bool `json:"kept,omitempty"`
+	// Partners say which goroutines used what it waits for and how they ended, and whether anything leads to that.
+	Partners []string `json:"partners,omitempty"`
 	// Known says that an earlier test of the package leaked one from this go statement.
 	Known bool `json:"known,omitempty"`
 }

@@ -231,5 +231,8 @@ func (l Leak) sentence() string {
 	if l.Created != "" {
 		s += "; started at " + l.Created
 	}
+	for _, p := range l.Partners {
+		s += "; " + p
+	}
 	return s
 }

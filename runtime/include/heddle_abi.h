@@ -538,6 +538,7 @@ enum hd_record {
                        // were several, at least one of them to write; in several records, at least one
   HD_REC_LEFT_OUT = 22,// struct hd_left_out[], with SHARED: before the events that they name
   HD_REC_MAPPING = 19, // struct hd_mapping, then the path of the file, zero-terminated; with EVENTS
+  HD_REC_CASE = 22,    // struct hd_select_case: of a leak, with EVENTS, after the waiters
 };
 
 enum { HD_WHERE_MOST = 64, HD_WHERE_SPINS = 256 };
@@ -722,7 +723,14 @@ enum hd_type_flags {
 };
 #define HD_NAME_MAIN 0x6865646c652d6d31ull
 
-enum hd_waiter_flags { HD_WAIT_READY = 1, HD_WAIT_TIMED = 2 };
+enum hd_waiter_flags {
+  HD_WAIT_READY = 1,
+  HD_WAIT_TIMED = 2,
+  // Of a leak, with EVENTS; none is set if it is not known.
+  HD_WAIT_LOST = 4,  // no thread that may go on, timer, finalizer or global variable leads to what it waits for
+  HD_WAIT_HELD = 8,  // it waits for a lock that one of those leads to, and that only threads unlock that never go on
+  HD_WAIT_KEPT = 16, // one of those leads to what it waits for, or the thread may go on itself
+};
 struct hd_waiter {
   uint32_t thread;
   uint16_t op;       // enum hd_op: its pending operation
@@ -735,6 +743,16 @@ struct hd_waiter {
                      // there is no other waiter, and holder is not in the child
   uint32_t spins;    // WHERE: how many observations in a row told the thread nothing new, 0 if they are few; op, pc and object are those of
                      // one of them
+};
+
+// A case of selects of one thread: a send or a receive on a channel.
+struct hd_select_case {
+  uint32_t thread;
+  uint16_t op;
+  uint16_t reserved;
+  uint64_t object;
+  uint64_t taken; // how often its selects took it; 0: one of the select in which it is blocked, or, with HD_OP_SELECT, selects took
+                  // more cases than are reported
 };
 
 // ---------------------------------------------------------------- shared memory

@@ -1638,6 +1638,7 @@ type Ending struct {
 	Child         *Child                 `protobuf:"bytes,13,opt,name=child,proto3" json:"child,omitempty"`
 	Explanation   *Explanation           `protobuf:"bytes,14,opt,name=explanation,proto3" json:"explanation,omitempty"` // in trace files only
 	Mappings      []*Mapping             `protobuf:"bytes,15,rep,name=mappings,proto3" json:"mappings,omitempty"`       // trace.Trace.Mappings
+	Cases         []*Case                `protobuf:"bytes,16,rep,name=cases,proto3" json:"cases,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1777,6 +1778,82 @@ func (x *Ending) GetMappings() []*Mapping {
 	return nil
 }
 
+func (x *Ending) GetCases() []*Case {
+	if x != nil {
+		return x.Cases
+	}
+	return nil
+}
+
+// Case is trace.Case.
+type Case struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Thread        int32                  `protobuf:"zigzag32,1,opt,name=thread,proto3" json:"thread,omitempty"`
+	Op            uint32                 `protobuf:"varint,2,opt,name=op,proto3" json:"op,omitempty"`
+	Object        uint64                 `protobuf:"varint,3,opt,name=object,proto3" json:"object,omitempty"`
+	Taken         uint64                 `protobuf:"varint,4,opt,name=taken,proto3" json:"taken,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Case) Reset() {
+	*x = Case{}
+	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Case) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Case) ProtoMessage() {}
+
+func (x *Case) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Case.ProtoReflect.Descriptor instead.
+func (*Case) Descriptor() ([]byte, []int) {
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Case) GetThread() int32 {
+	if x != nil {
+		return x.Thread
+	}
+	return 0
+}
+
+func (x *Case) GetOp() uint32 {
+	if x != nil {
+		return x.Op
+	}
+	return 0
+}
+
+func (x *Case) GetObject() uint64 {
+	if x != nil {
+		return x.Object
+	}
+	return 0
+}
+
+func (x *Case) GetTaken() uint64 {
+	if x != nil {
+		return x.Taken
+	}
+	return 0
+}
+
 // Explanation is trace.Explanation.
 type Explanation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1791,7 +1868,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +1880,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[15]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +1893,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{15}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Explanation) GetVersion() uint32 {
@@ -1866,7 +1943,7 @@ type Child struct {
 
 func (x *Child) Reset() {
 	*x = Child{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1878,7 +1955,7 @@ func (x *Child) String() string {
 func (*Child) ProtoMessage() {}
 
 func (x *Child) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[16]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1891,7 +1968,7 @@ func (x *Child) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Child.ProtoReflect.Descriptor instead.
 func (*Child) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{16}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Child) GetProcess() uint32 {
@@ -1930,7 +2007,7 @@ type Access struct {
 
 func (x *Access) Reset() {
 	*x = Access{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1942,7 +2019,7 @@ func (x *Access) String() string {
 func (*Access) ProtoMessage() {}
 
 func (x *Access) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[17]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1955,7 +2032,7 @@ func (x *Access) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Access.ProtoReflect.Descriptor instead.
 func (*Access) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{17}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Access) GetThread() int32 {
@@ -2010,13 +2087,14 @@ type Waiter struct {
 	Holder        int32                  `protobuf:"zigzag32,5,opt,name=holder,proto3" json:"holder,omitempty"`
 	Ready         bool                   `protobuf:"varint,6,opt,name=ready,proto3" json:"ready,omitempty"`
 	Stack         uint32                 `protobuf:"varint,7,opt,name=stack,proto3" json:"stack,omitempty"`
+	Reach         uint32                 `protobuf:"varint,8,opt,name=reach,proto3" json:"reach,omitempty"` // trace.Reach
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[18]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2028,7 +2106,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[18]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2041,7 +2119,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{18}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Waiter) GetThread() int32 {
@@ -2093,6 +2171,13 @@ func (x *Waiter) GetStack() uint32 {
 	return 0
 }
 
+func (x *Waiter) GetReach() uint32 {
+	if x != nil {
+		return x.Reach
+	}
+	return 0
+}
+
 // End is the last record: what was written, for the reader to check.
 type End struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2108,7 +2193,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_trace_tracepb_trace_proto_msgTypes[19]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2120,7 +2205,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_tracepb_trace_proto_msgTypes[19]
+	mi := &file_trace_tracepb_trace_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2133,7 +2218,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{19}
+	return file_trace_tracepb_trace_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *End) GetEvents() uint64 {
@@ -2331,7 +2416,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x0fenabled_changes\x18\x10 \x03(\rR\x0eenabledChanges\x12%\n" +
 	"\x0eenabled_thread\x18\x11 \x03(\rR\renabledThread\"\x1c\n" +
 	"\x06Output\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"\xa7\x04\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\xd4\x04\n" +
 	"\x06Ending\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\x11R\x06status\x12\x16\n" +
@@ -2348,7 +2433,13 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x05types\x18\f \x03(\v2\x15.heddle.trace.v1.TypeR\x05types\x12,\n" +
 	"\x05child\x18\r \x01(\v2\x16.heddle.trace.v1.ChildR\x05child\x12>\n" +
 	"\vexplanation\x18\x0e \x01(\v2\x1c.heddle.trace.v1.ExplanationR\vexplanation\x124\n" +
-	"\bmappings\x18\x0f \x03(\v2\x18.heddle.trace.v1.MappingR\bmappings\"\x8c\x01\n" +
+	"\bmappings\x18\x0f \x03(\v2\x18.heddle.trace.v1.MappingR\bmappings\x12+\n" +
+	"\x05cases\x18\x10 \x03(\v2\x15.heddle.trace.v1.CaseR\x05cases\"\\\n" +
+	"\x04Case\x12\x16\n" +
+	"\x06thread\x18\x01 \x01(\x11R\x06thread\x12\x0e\n" +
+	"\x02op\x18\x02 \x01(\rR\x02op\x12\x16\n" +
+	"\x06object\x18\x03 \x01(\x04R\x06object\x12\x14\n" +
+	"\x05taken\x18\x04 \x01(\x04R\x05taken\"\x8c\x01\n" +
 	"\vExplanation\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x16\n" +
 	"\x06heddle\x18\x02 \x01(\fR\x06heddle\x12\x19\n" +
@@ -2365,7 +2456,7 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x04site\x18\x03 \x01(\x04R\x04site\x12\x16\n" +
 	"\x06object\x18\x04 \x01(\x04R\x06object\x12\x12\n" +
 	"\x04size\x18\x05 \x01(\rR\x04size\x12\x14\n" +
-	"\x05stack\x18\x06 \x01(\rR\x05stack\"\xa0\x01\n" +
+	"\x05stack\x18\x06 \x01(\rR\x05stack\"\xb6\x01\n" +
 	"\x06Waiter\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\x11R\x06thread\x12\x0e\n" +
 	"\x02op\x18\x02 \x01(\rR\x02op\x12\x12\n" +
@@ -2373,7 +2464,8 @@ const file_trace_tracepb_trace_proto_rawDesc = "" +
 	"\x06object\x18\x04 \x01(\x04R\x06object\x12\x16\n" +
 	"\x06holder\x18\x05 \x01(\x11R\x06holder\x12\x14\n" +
 	"\x05ready\x18\x06 \x01(\bR\x05ready\x12\x14\n" +
-	"\x05stack\x18\a \x01(\rR\x05stack\"\x9d\x01\n" +
+	"\x05stack\x18\a \x01(\rR\x05stack\x12\x14\n" +
+	"\x05reach\x18\b \x01(\rR\x05reach\"\x9d\x01\n" +
 	"\x03End\x12\x16\n" +
 	"\x06events\x18\x01 \x01(\x04R\x06events\x12\x18\n" +
 	"\amodules\x18\x02 \x01(\x04R\amodules\x12\x18\n" +
@@ -2394,7 +2486,7 @@ func file_trace_tracepb_trace_proto_rawDescGZIP() []byte {
 	return file_trace_tracepb_trace_proto_rawDescData
 }
 
-var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_trace_tracepb_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*Record)(nil),      // 0: heddle.trace.v1.Record
 	(*Header)(nil),      // 1: heddle.trace.v1.Header
@@ -2411,11 +2503,12 @@ var file_trace_tracepb_trace_proto_goTypes = []any{
 	(*EventBlock)(nil),  // 12: heddle.trace.v1.EventBlock
 	(*Output)(nil),      // 13: heddle.trace.v1.Output
 	(*Ending)(nil),      // 14: heddle.trace.v1.Ending
-	(*Explanation)(nil), // 15: heddle.trace.v1.Explanation
-	(*Child)(nil),       // 16: heddle.trace.v1.Child
-	(*Access)(nil),      // 17: heddle.trace.v1.Access
-	(*Waiter)(nil),      // 18: heddle.trace.v1.Waiter
-	(*End)(nil),         // 19: heddle.trace.v1.End
+	(*Case)(nil),        // 15: heddle.trace.v1.Case
+	(*Explanation)(nil), // 16: heddle.trace.v1.Explanation
+	(*Child)(nil),       // 17: heddle.trace.v1.Child
+	(*Access)(nil),      // 18: heddle.trace.v1.Access
+	(*Waiter)(nil),      // 19: heddle.trace.v1.Waiter
+	(*End)(nil),         // 20: heddle.trace.v1.End
 }
 var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	1,  // 0: heddle.trace.v1.Record.header:type_name -> heddle.trace.v1.Header
@@ -2427,21 +2520,22 @@ var file_trace_tracepb_trace_proto_depIdxs = []int32{
 	12, // 6: heddle.trace.v1.Record.events:type_name -> heddle.trace.v1.EventBlock
 	13, // 7: heddle.trace.v1.Record.output:type_name -> heddle.trace.v1.Output
 	14, // 8: heddle.trace.v1.Record.ending:type_name -> heddle.trace.v1.Ending
-	19, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
+	20, // 9: heddle.trace.v1.Record.end:type_name -> heddle.trace.v1.End
 	2,  // 10: heddle.trace.v1.Header.fault:type_name -> heddle.trace.v1.Fault
 	3,  // 11: heddle.trace.v1.Header.recipe:type_name -> heddle.trace.v1.Recipe
-	18, // 12: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
-	17, // 13: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
+	19, // 12: heddle.trace.v1.Ending.waiters:type_name -> heddle.trace.v1.Waiter
+	18, // 13: heddle.trace.v1.Ending.accesses:type_name -> heddle.trace.v1.Access
 	9,  // 14: heddle.trace.v1.Ending.locals:type_name -> heddle.trace.v1.Local
 	10, // 15: heddle.trace.v1.Ending.types:type_name -> heddle.trace.v1.Type
-	16, // 16: heddle.trace.v1.Ending.child:type_name -> heddle.trace.v1.Child
-	15, // 17: heddle.trace.v1.Ending.explanation:type_name -> heddle.trace.v1.Explanation
+	17, // 16: heddle.trace.v1.Ending.child:type_name -> heddle.trace.v1.Child
+	16, // 17: heddle.trace.v1.Ending.explanation:type_name -> heddle.trace.v1.Explanation
 	11, // 18: heddle.trace.v1.Ending.mappings:type_name -> heddle.trace.v1.Mapping
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	15, // 19: heddle.trace.v1.Ending.cases:type_name -> heddle.trace.v1.Case
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_trace_tracepb_trace_proto_init() }
@@ -2467,7 +2561,7 @@ func file_trace_tracepb_trace_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_tracepb_trace_proto_rawDesc), len(file_trace_tracepb_trace_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -246,6 +246,9 @@ func (d *document) stacks() {
 		if w.Created != 0 {
 			lines = append(lines, "  started by "+report.ThreadText(w.Creator)+at(w.Created))
 		}
+		for _, p := range w.Partners {
+			lines = append(lines, "  "+p)
+		}
 	}
 	for _, s := range f.Sides {
 		head := s.Text + at(s.Place)

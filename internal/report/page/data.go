@@ -364,7 +364,7 @@ func (x *encoder) failure() {
 	}
 	out := &failure{Thread: int(f.Thread), Place: f.Place, Stack: f.Stack, Object: f.Object}
 	for _, w := range f.Waits {
-		out.Waits = append(out.Waits, waits{int(w.Thread), w.Text, w.Place, w.Stack, w.Since})
+		out.Waits = append(out.Waits, waits{int(w.Thread), strings.Join(append([]string{w.Text}, w.Partners...), "; "), w.Place, w.Stack, w.Since})
 	}
 	for _, s := range f.Sides {
 		out.Sides = append(out.Sides, sideJSON{s.Event, s.Text, s.Place})

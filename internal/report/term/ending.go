@@ -54,6 +54,9 @@ func (d *drawing) wait(w report.Wait) {
 	if w.Created != 0 {
 		d.text("started by "+report.ThreadText(w.Creator)+d.at(w.Created), faint, "    ")
 	}
+	for _, p := range w.Partners {
+		d.text(p, faint, "    ")
+	}
 	if d.stacks {
 		d.stack(w.Stack)
 	}

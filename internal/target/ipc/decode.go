@@ -20,6 +20,7 @@ type execution struct {
 	*recording           // nil if the plan asks for none
 	watch      *watching // nil unless the plan asks for it
 	waiters    []abi.Waiter
+	cases      []abi.SelectCase
 	where      []abi.Waiter // where the threads are, if the runtime was asked and has answered since the last look
 	backtrace  []uint64
 	message    string
@@ -127,6 +128,10 @@ func (x *execution) add(kind uint32, b []byte) (result *abi.Result, err error) {
 		var w abi.Waiter
 		w, err = one[abi.Waiter](b)
 		x.waiters = append(x.waiters, w)
+	case abi.RecCase:
+		var c abi.SelectCase
+		c, err = one[abi.SelectCase](b)
+		x.cases = append(x.cases, c)
 	case abi.RecWhere:
 		var list []byte
 		if list, err = counted(b, abi.SizeofWaiter); err == nil {
@@ -265,6 +270,11 @@ func outcome(prog Program, proc *Process, p *schedule.Plan, x *execution, r *abi
 		}
 		e.Waiters = append(e.Waiters, waiterOf(prog, stacks, w))
 	}
+	for _, c := range x.cases {
+		at := trace.Case{Thread: trace.ThreadID(c.Thread), Op: trace.Op(c.Op), Taken: c.Taken}
+		at.Object = prog.Object(c.Object, stacks, at.Thread)
+		e.Cases = append(e.Cases, at)
+	}
 	if e.Kind == trace.Deadlock {
 		e.Cycle = trace.CycleOf(e.Waiters)
 	}
@@ -302,7 +312,20 @@ func waiterOf(prog Program, stacks *Stacks, w *abi.Waiter) trace.Waiter {
 		Thread: trace.ThreadID(w.Thread), Op: trace.Op(w.Op), Site: prog.Site(w.Pc),
 		Object: prog.Object(w.Object, stacks, trace.ThreadID(w.Thread)),
 		Holder: trace.ThreadID(w.Holder) - 1, Ready: w.Flags&abi.WaitReady != 0, Stack: w.Stack,
+		Reach: reachOf(w.Flags),
 	}
+}
+
+func reachOf(flags uint16) trace.Reach {
+	switch {
+	case flags&abi.WaitLost != 0:
+		return trace.ReachLost
+	case flags&abi.WaitHeld != 0:
+		return trace.ReachHeld
+	case flags&abi.WaitKept != 0:
+		return trace.ReachKept
+	}
+	return trace.ReachUnknown
 }
 
 func divergence(prog Program, p *schedule.Plan, r *abi.Result) *schedule.Divergence {

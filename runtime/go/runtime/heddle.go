@@ -135,6 +135,7 @@ type hdThread struct {
 	live   bool    // it may still run (heddle_stuck.go)
 	cases  uintptr // of its select: a distance from the top of its stack, or an address
 	ncases uint32
+	sends  uint32 // how many of its cases send: the first ones
 }
 
 // hd is the state of the hooks. Only the holder of the P writes it.
@@ -147,6 +148,10 @@ var hd struct {
 	ready   bool // heddle has reported to the controller that it is ready
 	begun   bool // an execution has begun, if only the warm-up
 	noLeaks bool
+
+	testDepth uintptr // of the test's goroutine, where its function begins: bytes from the top of the stack
+	testOver  bool    // what is in reach is looked for after the test's function
+
 	length  uint64   // points of the warm-up
 	signals guintptr // the goroutine that forwards signals, not controlled either
 	runner  *g       // the goroutine that runs tests, not controlled
@@ -323,6 +328,7 @@ func hdTestBegin(fn uintptr) {
 		hd.gcAt = live + hdCollectBetween
 	}
 	hd.entry = fn
+	hd.testDepth = hdDepth(sys.GetCallerSP())
 	hdBegin()
 }
 
@@ -402,6 +408,9 @@ func hdStart(gp *g) {
 	hdPolicyBegin()
 	hdHoldsBegin()
 	hdEventBegin()
+	if hd.record {
+		hdTakenBegin()
+	}
 	hdLocksBegin()
 	hdStuckBegin()
 	// The same time in every process; later executions of a process are an hour apart.

@@ -575,6 +575,7 @@ const (
 	hdRecShared    = 21
 	hdRecLeftOut   = 22
 	hdRecMapping   = 19
+	hdRecCase      = 22
 )
 
 // enum
@@ -901,6 +902,9 @@ const (
 const (
 	hdWaitReady = 1
 	hdWaitTimed = 2
+	hdWaitLost  = 4
+	hdWaitHeld  = 8
+	hdWaitKept  = 16
 )
 
 // hdWaiter is struct hd_waiter, 40 bytes.
@@ -928,6 +932,25 @@ const (
 	hdOffsetofWaiterStack   = 28
 	hdOffsetofWaiterProcess = 32
 	hdOffsetofWaiterSpins   = 36
+)
+
+// hdSelectCase is struct hd_select_case, 24 bytes.
+type hdSelectCase struct {
+	Thread   uint32 // offset 0
+	Op       uint16 // offset 4
+	Reserved uint16 // offset 6
+	Object   uint64 // offset 8
+	Taken    uint64 // offset 16
+}
+
+// Size and offsets of hdSelectCase as the C compiler has them.
+const (
+	hdSizeofSelectCase           = 24
+	hdOffsetofSelectCaseThread   = 0
+	hdOffsetofSelectCaseOp       = 4
+	hdOffsetofSelectCaseReserved = 6
+	hdOffsetofSelectCaseObject   = 8
+	hdOffsetofSelectCaseTaken    = 16
 )
 
 // hdRecHeader is struct hd_rec_header, 8 bytes.

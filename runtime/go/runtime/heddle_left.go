@@ -266,6 +266,8 @@ func hdInFunc(pc uintptr, name string) bool {
 func hdWaiters(outcome uint32) {
 	quiet := outcome == hdOutLeak && hdAtRest()
 	still := outcome == hdOutLeak && !quiet && hd.plan.Flags&hdPlanHaste != 0
+	tells := outcome == hdOutLeak && hd.record && !hd.warm
+	known := tells && hdFindLost()
 	for i := range hd.nthreads {
 		t := &hd.threads[i]
 		if t == hd.clock || t.state == hdEnded || t.index == 0 && outcome == hdOutLeak || t.old && t.pend.op != hdOpResume || outcome == hdOutLeak && !hdLeaked(t) || still && !hdStill(t) {
@@ -278,11 +280,126 @@ func hdWaiters(outcome uint32) {
 		if hdStuck.thread != nil {
 			hdStuckWaiter(t, &w)
 		}
+		switch {
+		case !known:
+		case t.live:
+			w.Flags |= hdWaitKept
+		case hdWaitReached(t):
+			w.Flags |= hdWaitHeld
+		default:
+			w.Flags |= hdWaitLost
+		}
 		if gp := t.gp.ptr(); gp != nil && t.state == hdBlocked {
 			w.Stack = hdStack(gp, gp.sched.pc, gp.stack.hi-gp.sched.bp, t.pend.pc)
 		}
 		hdOut(hdRecWaiter, unsafe.Pointer(&w), hdSizeofWaiter)
 	}
+	if tells {
+		hdCases()
+	}
+}
+
+// hdFindLost sets live of each goroutine that may still run or be woken after a test, and reports whether that is known.
+func hdFindLost() bool {
+	hd.testOver = true
+	hdFindStuck()
+	hd.testOver = false
+	return !iscgo && !hdReach.all && hdReach.hdReachTables != nil
+}
+
+const hdTakenSlots = 1 << 12
+
+// hdTaken counts which cases the selects of an execution have taken while it is recorded: the events do not name their channels, since a
+// name would be a number, and objects are numbered in the order of the events that concern them.
+var hdTaken struct {
+	n     uint32
+	lost  bool // there are too many
+	slots [hdTakenSlots]struct {
+		c      uintptr
+		thread uint32
+		op     uint16
+		n      uint64
+	}
+}
+
+func hdTakenBegin() {
+	if hdTaken.n > 0 {
+		clear(hdTaken.slots[:])
+	}
+	hdTaken.n, hdTaken.lost = 0, false
+}
+
+// hdTookCase counts a case that a select of t has taken.
+func hdTookCase(t *hdThread, op uint16, c *hchan) {
+	k := &hdTaken
+	at := uintptr(unsafe.Pointer(c))
+	for i := hdMix(uint64(at), uint64(t.number)<<1|uint64(op&1)) % hdTakenSlots; ; i = (i + 1) % hdTakenSlots {
+		s := &k.slots[i]
+		if s.n == 0 {
+			if k.n++; k.n > hdTakenSlots/2 {
+				k.lost = true
+				return
+			}
+			s.c, s.thread, s.op = at, t.number, op
+		}
+		if s.c == at && s.thread == t.number && s.op == op {
+			s.n++
+			return
+		}
+	}
+}
+
+// hdCases reports the cases of the selects in which goroutines are left, and which selects took what concerns a channel for which
+// one is left.
+func hdCases() {
+	waits := func(t *hdThread) bool {
+		return hdLeaked(t) && hdWaitsFor(t)
+	}
+	for i := range hd.nthreads {
+		t := &hd.threads[i]
+		if !waits(t) || hdOperation(t) != hdOpSelect {
+			continue
+		}
+		for i := range t.ncases {
+			if c := hdCase(t, i); c != nil {
+				hdOutCase(t.number, hdCaseOp(t, i), uintptr(unsafe.Pointer(c)), 0)
+			}
+		}
+	}
+	if hdTaken.lost {
+		hdOutCase(0, hdOpSelect, 0, 0)
+		return
+	}
+	for i := range hdTaken.slots {
+		s := &hdTaken.slots[i]
+		if s.n == 0 {
+			continue
+		}
+		for i := range hd.nthreads {
+			if t := &hd.threads[i]; waits(t) && hdWaitsOn(t, s.c) {
+				hdOutCase(s.thread, s.op, s.c, s.n)
+				break
+			}
+		}
+	}
+}
+
+// hdWaitsOn reports whether t waits for the channel at c.
+func hdWaitsOn(t *hdThread, c uintptr) bool {
+	if hdOperation(t) != hdOpSelect {
+		return t.pend.obj == c
+	}
+	for i := range t.ncases {
+		if uintptr(unsafe.Pointer(hdCase(t, i))) == c {
+			return true
+		}
+	}
+	return false
+}
+
+func hdOutCase(thread uint32, op uint16, c uintptr, taken uint64) {
+	rec := hdSelectCase{Thread: thread, Op: op, Object: hdObject(c), Taken: taken}
+	hdOut(hdRecCase, unsafe.Pointer(&rec), hdSizeofSelectCase)
 }
 
 // hdWaiterOf returns where a goroutine is, without its stack.

@@ -111,7 +111,7 @@ func hdFindStuck() bool {
 	hdReachRoots()
 	for i := range hd.nthreads {
 		if t := &hd.threads[i]; t.live {
-			hdReachG(t.gp.ptr())
+			hdReachThread(t)
 		}
 	}
 	for again := true; again; {
@@ -123,10 +123,7 @@ func hdFindStuck() bool {
 				continue
 			}
 			t.live, again = true, true
-			hdReachG(t.gp.ptr())
-			if t.index == 0 && hd.runner != nil {
-				hdReachG(hd.runner)
-			}
+			hdReachThread(t)
 		}
 	}
 	left = false
@@ -169,8 +166,18 @@ func hdWaitsFor(t *hdThread) bool {
 
 // hdMayWake reports whether something that is in reach may wake t.
 func hdMayWake(t *hdThread) bool {
-	op, obj := hdOperation(t), t.pend.obj
-	switch op {
+	switch hdOperation(t) {
+	case hdOpGmutexLock, hdOpRwLock, hdOpRwRlock:
+		if hdOwnLock(t, t.pend.obj) && hdStuckHolder(t) != nil {
+			return false
+		}
+	}
+	return hdWaitReached(t)
+}
+
+// hdWaitReached reports whether what t waits for is in reach.
+func hdWaitReached(t *hdThread) bool {
+	switch op, obj := hdOperation(t), t.pend.obj; op {
 	case hdOpChanSend, hdOpChanRecv:
 		return obj != 0 && hdReached(obj) // a nil channel is never ready
 	case hdOpSelect:
@@ -180,12 +187,9 @@ func hdMayWake(t *hdThread) bool {
 			}
 		}
 		return false
-	case hdOpGmutexLock, hdOpRwLock, hdOpRwRlock:
-		if hdOwnLock(t, obj) && hdStuckHolder(t) != nil {
-			return false
-		}
+	default:
+		return hdReached(obj)
 	}
-	return hdReached(obj)
 }
 
 // hdStuckHolder returns a goroutine that is not live and that holds the lock t waits for, or waits to write what t
@@ -251,7 +255,15 @@ func hdStuckWaiter(t *hdThread, w *hdWaiter) {
 	}
 }
 
-// hdCase returns the channel of a case of the select in which t is blocked.
+// hdCaseOp returns what a case of the select that t is in does.
+func hdCaseOp(t *hdThread, i uint32) uint16 {
+	if i < t.sends {
+		return hdOpChanSend
+	}
+	return hdOpChanRecv
+}
+
+// hdCase returns the channel of a case of the select that t is in.
 func hdCase(t *hdThread, i uint32) *hchan {
 	at := t.cases
 	if gp := t.gp.ptr(); at < gp.stack.hi-gp.stack.lo { // on the stack
@@ -302,7 +314,7 @@ func hdReachRoots() {
 	}
 	for _, gp := range allgs {
 		if t := hdThreadOf(gp); t == nil && gp != hd.runner {
-			hdReachG(gp)
+			hdReachG(gp, 0)
 		}
 	}
 	for _, s := range mheap_.allspans {
@@ -325,8 +337,25 @@ func hdReachRoots() {
 	}
 }
 
-// hdReachG marks what goroutine gp leads to.
-func hdReachG(gp *g) {
+// hdReachThread marks what t leads to. After a test, the frames of the test's function are gone from its goroutine.
+func hdReachThread(t *hdThread) {
+	gp := t.gp.ptr()
+	if t.index != 0 {
+		hdReachG(gp, 0)
+		return
+	}
+	if hd.testOver {
+		hdReachG(gp, hd.testDepth)
+	} else {
+		hdReachG(gp, 0)
+	}
+	if hd.runner != nil {
+		hdReachG(hd.runner, 0) // it waits for t
+	}
+}
+
+// hdReachG marks what goroutine gp leads to. Of its stack, the most bytes at the top count, all if most is 0.
+func hdReachG(gp *g, most uintptr) {
 	sp := gp.sched.sp
 	switch readgstatus(gp) &^ _Gscan {
 	case _Gdead:
@@ -342,6 +371,9 @@ func hdReachG(gp *g) {
 	if sp < gp.stack.lo || sp > gp.stack.hi {
 		hdReach.all = hdReach.all || gp.stack.lo != 0
 		return
+	}
+	if most != 0 && gp.stack.hi-sp > most {
+		sp = gp.stack.hi - most
 	}
 	hdReachMemory(sp, gp.stack.hi-sp)
 	hdReachMemory(uintptr(unsafe.Pointer(gp)), unsafe.Sizeof(*gp))

@@ -104,7 +104,7 @@ func hdSelect(cases *scase, sends, recvs int, block bool) {
 	}
 	t.choice = 0
 	n := sends + recvs
-	t.cases, t.ncases = uintptr(unsafe.Pointer(cases)), uint32(n)
+	t.cases, t.ncases, t.sends = uintptr(unsafe.Pointer(cases)), uint32(n), uint32(sends)
 	if gp := getg(); t.cases >= gp.stack.lo && t.cases < gp.stack.hi {
 		t.cases = hdDepth(t.cases)
 	}
@@ -166,7 +166,10 @@ func hdSelected(i int, pcs []uintptr) {
 	written := uint64(i)
 	if i < 0 {
 		written = ^uint64(0)
-	} else if i < len(pcs) {
+	} else {
+		hdTookCase(t, hdCaseOp(t, uint32(i)), hdCase(t, uint32(i)))
+	}
+	if i >= 0 && i < len(pcs) {
 		written = 0
 		for _, pc := range pcs {
 			if pc < pcs[i] {
