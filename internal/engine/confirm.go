@@ -42,8 +42,8 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 	}
 	if err == nil {
 		var is bool
-		if is, err = s.inNewProcess(ctx, f, &o, missed); !is && err == nil {
-			return false, nil
+		if is, err = s.inNewProcess(ctx, f, &o, missed); !is {
+			return false, s.unlessTime(ctx, err)
 		}
 	}
 	if s.passes(f, &o) {

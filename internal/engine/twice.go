@@ -40,11 +40,12 @@ func (s *search) isolated(f *failure) (restore func()) {
 // inNewProcess reports whether a failure that was reproduced as o, or missed if that says how it was
 // not, counts. If a new process shows it only in an execution in which the program's own code does
 // something else, o becomes that. If none does, every later execution has a new process, and the search begins again.
+// On an error, a failure counts if it was reproduced.
 func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outcome, missed string) (is bool, err error) {
 	raced := f.outcome.Ending.Kind == trace.Race
 	isolator, ok := target.As[target.Isolator](s.target)
 	switch {
-	case missed != "" && (raced || !ok || !f.outcome.Shared || f.outcome.External || o.External):
+	case missed != "" && (raced || !ok || !f.outcome.Shared || f.outcome.External || o.External || isolator.Isolation() == target.EachNew):
 		if raced {
 			s.held.missed++
 		}
@@ -81,8 +82,12 @@ func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outco
 	for _, p := range plans {
 		p.Record = true
 		now, err := judged(s.target, v)(last, p)
-		if err != nil {
-			return missed == "", err
+		switch {
+		case err != nil && missed != "":
+			s.missing(f, missed)
+			return false, err
+		case err != nil:
+			return true, err
 		}
 		if now.Trace == nil || !known.Same(finding.Of(now.Ending, s.target.Modules())) {
 			continue

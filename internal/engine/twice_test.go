@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -90,3 +91,51 @@ func TestTwice(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// collides is a program whose executions fail while another process runs it, as those of a test with a
+// fixed file name may. Run has the program alone.
+func collides(o *schedule.Outcome) {
+	if o.Shared {
+		registers(o)
+	}
+}
+
+// rerunning is a repeating target whose Run is preceded by before.
+type rerunning struct {
+	*repeating
+	before func() error
+}
+
+func (r rerunning) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
+	if err := r.before(); err != nil {
+		return schedule.Outcome{}, err
+	}
+	return r.repeating.Run(ctx, p)
+}
+
+// A failure that is not reproduced is no finding, not even if the target becomes cold meanwhile or
+// nothing can be executed in a new process.
+func TestPassesAgain(t *testing.T) {
+	for name, before := range map[string]func(*repeating) error{
+		"cold": func(r *repeating) error {
+			r.isolation = target.EachNew
+			return nil
+		},
+		"error": func(r *repeating) error {
+			if r.isolation == target.EachNew {
+				return errGone
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &repeating{Target: simprog.New(simprog.LockedUpdate(2)), second: collides}
+			got, err := Find(t.Context(), rerunning{r, func() error { return before(r) }}, Options{Runs: 1}, nil)
+			if err != nil && !errors.Is(err, errGone) || got == nil || got.Outcome == Bug || got.Finding != nil || got.NotReproduced != 1 {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+var errGone = errors.New("gone")
