@@ -573,7 +573,7 @@ const (
 	RecShared    = 21
 	RecLeftOut   = 22
 	RecMapping   = 19
-	RecCase      = 22
+	RecCase      = 23
 )
 
 // enum

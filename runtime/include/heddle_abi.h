@@ -538,7 +538,7 @@ enum hd_record {
                        // were several, at least one of them to write; in several records, at least one
   HD_REC_LEFT_OUT = 22,// struct hd_left_out[], with SHARED: before the events that they name
   HD_REC_MAPPING = 19, // struct hd_mapping, then the path of the file, zero-terminated; with EVENTS
-  HD_REC_CASE = 22,    // struct hd_select_case: of a leak, with EVENTS, after the waiters
+  HD_REC_CASE = 23,    // struct hd_select_case: of a leak, with EVENTS, after the waiters
 };
 
 enum { HD_WHERE_MOST = 64, HD_WHERE_SPINS = 256 };

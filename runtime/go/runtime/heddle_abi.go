@@ -575,7 +575,7 @@ const (
 	hdRecShared    = 21
 	hdRecLeftOut   = 22
 	hdRecMapping   = 19
-	hdRecCase      = 22
+	hdRecCase      = 23
 )
 
 // enum
