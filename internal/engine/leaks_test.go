@@ -9,7 +9,7 @@ import (
 )
 
 // leaking makes every good execution of a program leave thread 1 behind.
-func leaking(p simprog.Program, running bool) *meddler {
+func leaves(p simprog.Program, running bool) *meddler {
 	return &meddler{Target: simprog.New(p), after: func(_ *schedule.Plan, o *schedule.Outcome) {
 		leave(o, running)
 	}}
@@ -35,7 +35,7 @@ func TestLeakHidesNothing(t *testing.T) {
 		if fails {
 			opts.LeakFails = func(Leak) bool { return true }
 		}
-		r := find(t, leaking(simprog.LostUpdate(2), false), opts)
+		r := find(t, leaves(simprog.LostUpdate(2), false), opts)
 		if r.Outcome != Bug || r.Finding.Kind != "assertion" || r.Finding.Execution != want.Finding.Execution {
 			t.Errorf("fails %t: %+v, %+v; want %+v", fails, r, r.Finding, want.Finding)
 		}
@@ -48,7 +48,7 @@ func TestLeakHidesNothing(t *testing.T) {
 // A race in an execution that leaves goroutines is a race.
 func TestLeakHidesNoRace(t *testing.T) {
 	want := find(t, simprog.New(simprog.LostUpdate(2)), Options{Seed: 1, NoSimplify: true, Races: RacesFail})
-	r := find(t, leaking(simprog.LostUpdate(2), false), Options{Seed: 1, NoSimplify: true, Races: RacesFail})
+	r := find(t, leaves(simprog.LostUpdate(2), false), Options{Seed: 1, NoSimplify: true, Races: RacesFail})
 	if want.Finding == nil || want.Finding.Kind != "data race" || r.Finding == nil || r.Finding.Kind != "data race" || r.Finding.Execution != want.Finding.Execution {
 		t.Errorf("%+v, want %+v", r.Finding, want.Finding)
 	}
@@ -57,7 +57,7 @@ func TestLeakHidesNoRace(t *testing.T) {
 // If nothing worse is found a leak is listed, once, and is a failure if the options say so.
 func TestLeaks(t *testing.T) {
 	for _, running := range []bool{false, true} {
-		r := find(t, leaking(simprog.LockedUpdate(2), running), Options{Runs: 100})
+		r := find(t, leaves(simprog.LockedUpdate(2), running), Options{Runs: 100})
 		if r.Outcome != Nothing || r.Executions != 100 || len(r.Leaks) != 1 {
 			t.Fatalf("%+v", r)
 		}
@@ -66,14 +66,14 @@ func TestLeaks(t *testing.T) {
 		}
 	}
 	asked := 0
-	r := find(t, leaking(simprog.LockedUpdate(2), false), Options{Runs: 100, NoSimplify: true, LeakFails: func(l Leak) bool {
+	r := find(t, leaves(simprog.LockedUpdate(2), false), Options{Runs: 100, NoSimplify: true, LeakFails: func(l Leak) bool {
 		asked++
 		return l.Op == "chan send"
 	}})
 	if r.Outcome != Bug || r.Finding.Kind != "goroutine leak" || r.Finding.Execution != 1 || r.Finding.Recorded == nil || r.Executions != 100 || asked != 1 {
 		t.Errorf("%+v, %+v, asked %d times", r, r.Finding, asked)
 	}
-	r = find(t, leaking(simprog.LockedUpdate(2), false), Options{Runs: 100, LeakFails: func(Leak) bool { return false }})
+	r = find(t, leaves(simprog.LockedUpdate(2), false), Options{Runs: 100, LeakFails: func(Leak) bool { return false }})
 	if r.Outcome != Nothing || len(r.Leaks) != 1 {
 		t.Errorf("%+v", r)
 	}
