@@ -76,7 +76,7 @@ func TestCodecHasEveryField(t *testing.T) {
 	p := Plan{
 		Tag: 1, Seed: 2, Repeat: 3, Mode: Tolerant, Script: []Step{{Thread: 0, Op: 4, Site: 5, Wake: -1}}, Threads: threads(1),
 		Policy: PCT, Stay: 0.5, Depth: 6, Length: 7, Points: []trace.Site{8}, MaxSteps: 9, Cut: true, Turns: Turns{25, 26, 27}, FairAfter: 10, FairSeed: 11, Timeouts: true, Delays: AnyDelays,
-		Spurious: true, Haste: true, Cycles: true, Record: true, Accesses: true, Values: true, OnlyShared: true, Sharing: []trace.Site{28}, Functions: true, States: true, WordsFrom: 24, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Visits: true, Stop: true, ExpectStatus: 12, Output: true, Fault: &trace.Fault{Model: trace.FaultKilled, Thread: 20, Site: 23, Index: 21, Amount: 22},
+		Spurious: true, Haste: true, Cycles: true, Record: true, Accesses: true, Values: true, OnlyShared: true, Known: true, Sharing: []trace.Site{28}, Functions: true, States: true, WordsFrom: 24, MaxAccesses: 10, SkipAccesses: 11, Watch: true, Visits: true, Stop: true, ExpectStatus: 12, Output: true, Fault: &trace.Fault{Model: trace.FaultKilled, Thread: 20, Site: 23, Index: 21, Amount: 22},
 		Holds:   []Hold{{Site: 13, Arrival: 14, Thread: AnyThread, Until: 15, When: Reached, Same: true, Last: 16, Not: true, Steps: 17, Time: true}},
 		Weights: []int{18}, Interesting: []trace.Site{19}, Omit: []trace.Site{28},
 	}

@@ -121,8 +121,11 @@ type Plan struct {
 	Values bool
 	// OnlyShared, with Accesses: of the accesses that Accesses adds, only those of the instructions Sharing, and
 	// Outcome.Sharing. Targets other than C programs record all of them.
+	// Known: Sharing has all that matters, so that no others are looked for. Outcome.Sharing and Outcome.LeftOut are nil then, and what
+	// the program computes takes little longer than in an execution that is not recorded.
 	OnlyShared bool
 	Sharing    []trace.Site
+	Known      bool
 	// Functions, with Values: entries and exits of functions, where the target observes them (C and C++).
 	Functions bool
 	// States, with Watcher: before each scheduling point of the fair phase the watcher is shown an event trace.OpState, by which

@@ -393,6 +393,7 @@ const (
 	PlanCut       = 524288
 	PlanWatch     = 1024
 	PlanShared    = 1048576
+	PlanKnown     = 2097152
 	PlanVisits    = 262144
 )
 

@@ -18,6 +18,8 @@ import (
 const (
 	// nearbySchedules is how many schedules that differ outside an interleaving it is tried in, at least.
 	nearbySchedules = 20
+	// nearbyHasty is how many there must be with the interleaving, and without it, where the time ends before enough were tried.
+	nearbyHasty = 8
 	// nearbyPairs is how many other pairs of events of its two threads are turned in any case.
 	nearbyPairs = 24
 	// nearbyTries bounds the executions that look for these schedules, and nearbyRuns those that undo the interleaving in them, too.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -232,7 +233,7 @@ func CheckBugs(ctx context.Context, t target.Target, search *strategy.CTrigger, 
 		}
 		tell(i, len(targets))
 		b, err := checkBug(ctx, settingOf(t, x.Failing, v), x, all)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, errHasty) {
 			continue
 		}
 		if err != nil {
@@ -280,7 +281,7 @@ func (n narrowed) Stream(ctx context.Context, next func() (schedule.Plan, bool),
 
 func (n narrowed) narrow(p schedule.Plan) schedule.Plan {
 	if p.Accesses && p.Watcher == nil {
-		p.OnlyShared, p.Sharing = true, n.sharing
+		p.OnlyShared, p.Sharing, p.Known = true, n.sharing, true
 	}
 	return p
 }
@@ -290,6 +291,9 @@ type blame struct {
 	*occurrence
 	guarded bool // a lock is held at each of its accesses
 }
+
+// errHasty is the error of checkBug if executions are so long that too few were made in the time that one interleaving may take.
+var errHasty = errors.New("too few schedules in the time")
 
 // checkBug executes schedules near the failing execution of a target with the interleaving and without it. It returns the occurrence that it
 // tried, nil for none.
@@ -302,6 +306,11 @@ func checkBug(ctx context.Context, s experiment.Setting, x *strategy.Target, all
 		return nil, nil
 	}
 	s.Executions = nearbyRuns
+	var end time.Time
+	if limit, ok := ctx.Deadline(); ok {
+		s.Time = max(time.Until(limit)/2, 1)
+		end = time.Now().Add(s.Time)
+	}
 	c := counter{
 		Experiment: experiment.New(s).On(x.Failing, schedule.Plan{Seed: x.FailingSeed, ExpectStatus: x.Failing.Header.ExpectStatus, Points: x.Failing.Header.Points}),
 		related:    related(&x.Interleaving, all), seen: map[uint64]bool{},
@@ -315,10 +324,16 @@ func checkBug(ctx context.Context, s experiment.Setting, x *strategy.Target, all
 	if o == nil {
 		o, err = c.isolated(ctx, x.Failing)
 	}
+	late := func() bool { return errors.Is(err, experiment.ErrLimit) && !end.IsZero() && !time.Now().Before(end) }
+	if o == nil && late() {
+		return nil, errHasty
+	}
 	if o == nil || err != nil {
 		return nil, unlessLimit(err)
 	}
-	err = c.nearby(ctx, o)
+	if err = c.nearby(ctx, o); late() && c.with.Passed == 0 && (c.with.Failed < nearbyHasty || c.without.Passed < nearbyHasty) {
+		return nil, errHasty
+	}
 	b := &blame{o, o.guarded(&x.Interleaving)}
 	x.With, x.Without = c.with, c.without
 	x.Few = b.guarded && !c.exhausted && c.with.Failed < nearbySchedules

@@ -415,7 +415,7 @@ func (c *CTrigger) force(f forcing) Request {
 	if f.Verify == 0 {
 		plan.MaxAccesses = 0
 	} else if s.Sharing != nil {
-		plan.OnlyShared, plan.Sharing = true, s.Sharing
+		plan.OnlyShared, plan.Sharing, plan.Known = true, s.Sharing, true
 	}
 	key := profiling + 1
 	for s.Trying[key] != (forcing{}) {

@@ -406,6 +406,7 @@ enum hd_plan_flags {
   HD_PLAN_CUT      = 1u << 19, // at the end of max_steps the execution is CLEAN with expect_status and HD_NOTE_CUT: nothing else of the program runs
   HD_PLAN_WATCH    = 1u << 10, // find data races in place, and count the accesses of each memory instruction
   HD_PLAN_SHARED   = 1u << 20, // C, with ACCESSES: of the accesses that are not points, only those of the plan's shared instructions are sent, and HD_REC_SHARED
+  HD_PLAN_KNOWN    = 1u << 21, // with SHARED: the list has all shared instructions. No others are looked for, and HD_REC_SHARED and HD_REC_LEFT_OUT are not sent
   HD_PLAN_VISITS   = 1u << 18, // C, with WATCH: the visits to modules with HD_MODULE_VISITS are ordered, as if each waited for those before it
 };
 

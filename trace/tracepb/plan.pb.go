@@ -60,6 +60,7 @@ type Plan struct {
 	Values        bool                   `protobuf:"varint,29,opt,name=values,proto3" json:"values,omitempty"`
 	OnlyShared    bool                   `protobuf:"varint,45,opt,name=only_shared,json=onlyShared,proto3" json:"only_shared,omitempty"`
 	Sharing       []uint64               `protobuf:"varint,46,rep,packed,name=sharing,proto3" json:"sharing,omitempty"` // trace.Site
+	Known         bool                   `protobuf:"varint,48,opt,name=known,proto3" json:"known,omitempty"`
 	Functions     bool                   `protobuf:"varint,31,opt,name=functions,proto3" json:"functions,omitempty"`
 	States        bool                   `protobuf:"varint,35,opt,name=states,proto3" json:"states,omitempty"`
 	WordsFrom     uint32                 `protobuf:"varint,36,opt,name=words_from,json=wordsFrom,proto3" json:"words_from,omitempty"`
@@ -334,6 +335,13 @@ func (x *Plan) GetSharing() []uint64 {
 		return x.Sharing
 	}
 	return nil
+}
+
+func (x *Plan) GetKnown() bool {
+	if x != nil {
+		return x.Known
+	}
+	return false
 }
 
 func (x *Plan) GetFunctions() bool {
@@ -1493,7 +1501,7 @@ var File_trace_tracepb_plan_proto protoreflect.FileDescriptor
 
 const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xd1\t\n" +
+	"\x18trace/tracepb/plan.proto\x12\x0fheddle.trace.v1\x1a\x1ctrace/tracepb/schedule.proto\x1a\x19trace/tracepb/trace.proto\"\xe7\t\n" +
 	"\x04Plan\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12%\n" +
 	"\x0epoints_version\x18\x02 \x01(\rR\rpointsVersion\x12\x10\n" +
@@ -1532,7 +1540,8 @@ const file_trace_tracepb_plan_proto_rawDesc = "" +
 	"\x06values\x18\x1d \x01(\bR\x06values\x12\x1f\n" +
 	"\vonly_shared\x18- \x01(\bR\n" +
 	"onlyShared\x12\x18\n" +
-	"\asharing\x18. \x03(\x04R\asharing\x12\x1c\n" +
+	"\asharing\x18. \x03(\x04R\asharing\x12\x14\n" +
+	"\x05known\x180 \x01(\bR\x05known\x12\x1c\n" +
 	"\tfunctions\x18\x1f \x01(\bR\tfunctions\x12\x16\n" +
 	"\x06states\x18# \x01(\bR\x06states\x12\x1d\n" +
 	"\n" +

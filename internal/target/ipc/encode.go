@@ -65,6 +65,9 @@ func encode(prog Program, id uint64, p *schedule.Plan, first, repeat int, memory
 	if p.OnlyShared && h.Flags&abi.PlanAccesses != 0 {
 		h.Flags |= abi.PlanShared
 		h.Nshared = uint32(len(p.Sharing))
+		if p.Known {
+			h.Flags |= abi.PlanKnown
+		}
 	}
 	if p.States && p.Watcher != nil {
 		h.Flags |= abi.PlanStates

@@ -247,7 +247,7 @@ static void set(const struct hd_text *t, uint64_t off, bool on) {
   if (off >= t->len) return;
   if (on) {
     t->bits[off >> 3] |= (uint8_t)(1 << (off & 7));
-    hd_point_hints[(t->lo + off) % HD_POINT_HINTS] = 1;
+    hd_point_hints[(t->lo + off) % HD_POINT_HINTS] |= HD_HINT_POINT;
   } else {
     t->bits[off >> 3] &= (uint8_t)~(1 << (off & 7));
   }

@@ -16,6 +16,7 @@ void hd_points_set(const uint64_t *pc, uint32_t n);
 // One byte for all addresses of instructions with equal low bits: 0 if none of them is a
 // scheduling point. Nearly every access needs to check only this byte.
 enum { HD_POINT_HINTS = 1 << 12 };
+enum { HD_HINT_POINT = 1, HD_HINT_SHARED = 2 }; // the latter: memory/shared_accesses.c
 extern HD_OWN uint8_t hd_point_hints[HD_POINT_HINTS];
 static inline bool hd_maybe_point(uint64_t pc) { return HD_UNLIKELY(hd_point_hints[pc % HD_POINT_HINTS] != 0); }
 static inline bool hd_is_point(uint64_t pc) {

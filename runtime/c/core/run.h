@@ -107,8 +107,10 @@ static inline const uint64_t *hd_plan_shared(const uint64_t *names, const struct
   return (const uint64_t *)((const struct hd_hold *)(names + p->nthreads + p->npoints) + p->nholds) + p->nweights + p->ninteresting;
 }
 
-// Called after watcher, accesses, write_open or hd_reached has changed.
-static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || hd.accesses || hd.write_open || hd_reached ? 0 : HD_QUIET_EACH; }
+extern HD_OWN bool hd_listed; // memory/shared_accesses.h
+
+// Called after watcher, accesses, write_open, hd_reached or hd_listed has changed.
+static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || (hd.accesses && !hd_listed) || hd.write_open || hd_reached ? 0 : HD_QUIET_EACH; }
 
 static inline uint32_t *hd_quiet(uint64_t pc) { return &hd.quiet[pc % HD_QUIET_COUNTERS]; }
 static inline void hd_quiet_set(uint32_t n) {

@@ -75,7 +75,7 @@ struct key {
   uint64_t shared;       // a hash of the plan's shared instructions
   uint32_t flags;
 };
-enum { FLAGS = HD_PLAN_EVENTS | HD_PLAN_ACCESSES | HD_PLAN_STACKS | HD_PLAN_VALUES | HD_PLAN_FUNCTIONS | HD_PLAN_STATES | HD_PLAN_WATCH | HD_PLAN_SHARED };
+enum { FLAGS = HD_PLAN_EVENTS | HD_PLAN_ACCESSES | HD_PLAN_STACKS | HD_PLAN_VALUES | HD_PLAN_FUNCTIONS | HD_PLAN_STATES | HD_PLAN_WATCH | HD_PLAN_SHARED | HD_PLAN_KNOWN };
 
 // Shared by all processes. Without a pid it is vacant.
 static struct server {

@@ -17,9 +17,8 @@ void hd_sharing_clear(void *p, uint64_t bytes) {
 
 enum { MOST = 1 << 30 }; // bytes of words, for twice as much memory of the program
 
-HD_OWN bool hd_sharing, hd_left_out;
+HD_OWN bool hd_sharing, hd_listed, hd_left_out;
 HD_OWN struct sharing *hd_sharing_table;
-
 
 static bool wanted(uint64_t pc) {
   const uint64_t *list = hd_plan_shared(hd.names, &hd.plan);
@@ -32,6 +31,8 @@ static bool wanted(uint64_t pc) {
   }
   return lo < hd.plan.nshared && list[lo] == name;
 }
+
+bool hd_sharing_listed(uint64_t pc) { return wanted(pc); }
 
 bool hd_sharing_access(const struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc) {
   uint32_t site = sharing_site(hd_sharing_table, pc);
@@ -48,9 +49,35 @@ bool hd_sharing_access(const struct hd_thread *t, uint64_t addr, uint64_t size, 
 
 void hd_sharing_forget(uint64_t addr, uint64_t size) { sharing_forget(hd_sharing_table, addr, size); }
 
+static bool loaded(uint64_t pc) {
+  for (uint32_t i = 0; i < hd_ntexts; i++)
+    if (pc - hd_texts[i].lo < hd_texts[i].len) return true;
+  return false;
+}
+
+// Sets or clears the hints of the plan's instructions. Reports whether each has one: the modules of some may not be loaded yet.
+static bool hint(bool on) {
+  const uint64_t *list = hd_plan_shared(hd.names, &hd.plan);
+  bool all = true;
+  for (uint32_t i = 0; i < hd.plan.nshared; i++) {
+    uint64_t pc = hd_unnamed(list[i]);
+    uint8_t *h = &hd_point_hints[pc % HD_POINT_HINTS];
+    if (on) *h |= HD_HINT_SHARED;
+    else *h &= (uint8_t)~HD_HINT_SHARED;
+    all = all && loaded(pc);
+  }
+  return all;
+}
+
 static void begin(void) {
   hd_left_out = false;
   hd_sharing = hd.plan.flags & HD_PLAN_SHARED && hd.accesses;
+  hd_listed = hd_sharing && hd.plan.flags & HD_PLAN_KNOWN && !hd.watcher;
+  if (hd_listed && !hint(true)) {
+    hint(false);
+    hd_listed = false;
+  }
+  if (hd_listed) hd_sharing = false;
   if (!hd_sharing) return;
   if (!hd_sharing_table) hd_sharing_table = hd_map(sizeof *hd_sharing_table, "what threads share");
   sharing_begin(hd_sharing_table, MOST);
@@ -58,6 +85,10 @@ static void begin(void) {
 
 static void report(struct hd_result *r) {
   (void)r;
+  if (hd_listed) {
+    hd_listed = hd_left_out = false;
+    hint(false);
+  }
   if (!hd_sharing) return;
   hd_sharing = hd_left_out = false;
   uint64_t found[256];

@@ -395,6 +395,7 @@ const (
 	hdPlanCut       = 524288
 	hdPlanWatch     = 1024
 	hdPlanShared    = 1048576
+	hdPlanKnown     = 2097152
 	hdPlanVisits    = 262144
 )
 
