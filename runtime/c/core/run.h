@@ -27,6 +27,9 @@ struct hd_run {
   // HD_QUIET_EACH, or 0 if each access is watched, recorded, waited for (write_open) or asked for (hd_reached); set by
   // hd_accesses_changed
   uint32_t unobserved;
+  // The plan's shared instructions are all (HD_PLAN_KNOWN), so that the accesses of others are those of an execution that is not
+  // recorded; hd_point_hints has the shared ones. Set by memory/shared_accesses.c.
+  bool listed;
   // Accesses of the running thread in its current quiet stretch (core/computation.c), counted apart
   // by the low bits of the instruction's address: an increment waits for the one before it, and
   // consecutive accesses mostly increment different counters.
@@ -107,10 +110,8 @@ static inline const uint64_t *hd_plan_shared(const uint64_t *names, const struct
   return (const uint64_t *)((const struct hd_hold *)(names + p->nthreads + p->npoints) + p->nholds) + p->nweights + p->ninteresting;
 }
 
-extern HD_OWN bool hd_listed; // memory/shared_accesses.h
-
-// Called after watcher, accesses, write_open, hd_reached or hd_listed has changed.
-static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || (hd.accesses && !hd_listed) || hd.write_open || hd_reached ? 0 : HD_QUIET_EACH; }
+// Called after watcher, accesses, write_open, hd_reached or listed has changed.
+static inline void hd_accesses_changed(void) { hd.unobserved = hd.watcher || (hd.accesses && !hd.listed) || hd.write_open || hd_reached ? 0 : HD_QUIET_EACH; }
 
 static inline uint32_t *hd_quiet(uint64_t pc) { return &hd.quiet[pc % HD_QUIET_COUNTERS]; }
 static inline void hd_quiet_set(uint32_t n) {

@@ -231,7 +231,7 @@ HD_ON_SIDE_STACK(void, hd_access, (uint64_t addr, uint64_t size, uint16_t op, ui
     }
   }
   uint32_t quiet = *hd_quiet(pc);
-  if (HD_UNLIKELY(hd_listed)) hd_left_out = !hd_sharing_listed(pc);
+  if (HD_UNLIKELY(hd.listed)) hd_left_out = !hd_sharing_listed(pc);
   if (HD_LIKELY(quiet <= hd.unobserved)) {
     asked(addr, size, op, pc);
     return;

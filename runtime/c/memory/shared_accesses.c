@@ -17,7 +17,7 @@ void hd_sharing_clear(void *p, uint64_t bytes) {
 
 enum { MOST = 1 << 30 }; // bytes of words, for twice as much memory of the program
 
-HD_OWN bool hd_sharing, hd_listed, hd_left_out;
+HD_OWN bool hd_sharing, hd_left_out;
 HD_OWN struct sharing *hd_sharing_table;
 
 static bool wanted(uint64_t pc) {
@@ -72,12 +72,12 @@ static bool hint(bool on) {
 static void begin(void) {
   hd_left_out = false;
   hd_sharing = hd.plan.flags & HD_PLAN_SHARED && hd.accesses;
-  hd_listed = hd_sharing && hd.plan.flags & HD_PLAN_KNOWN && !hd.watcher;
-  if (hd_listed && !hint(true)) {
+  hd.listed = hd_sharing && hd.plan.flags & HD_PLAN_KNOWN && !hd.watcher;
+  if (hd.listed && !hint(true)) {
     hint(false);
-    hd_listed = false;
+    hd.listed = false;
   }
-  if (hd_listed) hd_sharing = false;
+  if (hd.listed) hd_sharing = false;
   if (!hd_sharing) return;
   if (!hd_sharing_table) hd_sharing_table = hd_map(sizeof *hd_sharing_table, "what threads share");
   sharing_begin(hd_sharing_table, MOST);
@@ -85,8 +85,8 @@ static void begin(void) {
 
 static void report(struct hd_result *r) {
   (void)r;
-  if (hd_listed) {
-    hd_listed = hd_left_out = false;
+  if (hd.listed) {
+    hd.listed = hd_left_out = false;
     hint(false);
   }
   if (!hd_sharing) return;

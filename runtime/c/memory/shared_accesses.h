@@ -10,11 +10,8 @@ void hd_sharing_clear(void *p, uint64_t bytes);
 #include "sharing.h"
 
 extern HD_OWN bool hd_sharing; // the current execution is recorded so
-// The plan's shared instructions are all (HD_PLAN_KNOWN), so that the accesses of others are those of an execution that is not
-// recorded. hd_point_hints has the shared ones.
-extern HD_OWN bool hd_listed;
-bool hd_sharing_listed(uint64_t pc);
-extern HD_OWN bool hd_left_out; // the access that is being handled is not to be sent; false unless hd_sharing or hd_listed
+bool hd_sharing_listed(uint64_t pc); // with hd.listed: it is in the plan's list
+extern HD_OWN bool hd_left_out; // the access that is being handled is not to be sent; false unless hd_sharing or hd.listed
 extern HD_OWN struct sharing *hd_sharing_table;
 // Takes note of an access, atomic or not, a free included. Reports whether it is to be sent.
 bool hd_sharing_access(const struct hd_thread *t, uint64_t addr, uint64_t size, uint16_t op, uint64_t pc);
