@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/heddle-dev/heddle/internal/analysis/partners"
+	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/internal/strategy"
+	"github.com/heddle-dev/heddle/internal/symbol/goname"
 	"github.com/heddle-dev/heddle/internal/target"
 	"github.com/heddle-dev/heddle/schedule"
 	"github.com/heddle-dev/heddle/trace"
@@ -123,7 +125,7 @@ func (s *search) reportLeaks(ctx context.Context) error {
 	bounded, cancel := limited(ctx, most)
 	defer cancel()
 	var gone []*failure
-	var failing []leaking
+	var failing []leaving
 	tooLong := func() { s.note("not all goroutines that were left are listed: confirming them takes too long") }
 	if s.opts.SetsEarlyAside() {
 		slices.SortStableFunc(s.leaks.aside, func(a, b *failure) int {
@@ -185,10 +187,12 @@ func (s *search) reportLeaks(ctx context.Context) error {
 			leak.Executions = max(leak.Executions, s.leaks.executions[at])
 		}
 		if fails {
-			failing = append(failing, leaking{again, kept})
+			whole := *again // the exploration may not have waited for those that are still running
+			whole.outcome.Ending, whole.outcome.Trace = o.Ending, nil
+			failing = append(failing, leaving{&whole, kept})
 		}
 	}
-	slices.SortStableFunc(failing, func(a, b leaking) int { return boolean(a.kept) - boolean(b.kept) })
+	slices.SortStableFunc(failing, func(a, b leaving) int { return boolean(a.kept) - boolean(b.kept) })
 	for _, f := range failing {
 		if !s.opts.All && s.report.Finding != nil {
 			break
@@ -212,8 +216,8 @@ func (s *search) reportLeaks(ctx context.Context) error {
 	return nil
 }
 
-// leaking is an execution that leaves a goroutine of a leak that fails; kept says that all those may be kept on purpose.
-type leaking struct {
+// leaving is an execution that leaves a goroutine of a leak that fails; kept says that all those may be kept on purpose.
+type leaving struct {
 	*failure
 	kept bool
 }
@@ -225,16 +229,37 @@ func boolean(b bool) int {
 	return 0
 }
 
-// partners says who used what a goroutine that is left waits for.
-func (s *search) partners(t *trace.Trace, w *trace.Waiter) (out []string) {
-	name := func(th trace.ThreadID) string {
-		if th >= 0 && int(th) < len(t.Threads) && s.opts.Locate != nil {
-			if l := s.opts.Locate(t.Threads[th].Entry); l.Func != "" {
-				return l.Func
+// function returns the name of the function that a goroutine runs, or the goroutine's number.
+func (s *search) function(t *trace.Trace, th trace.ThreadID) string {
+	number := fmt.Sprintf("T%d", th)
+	if th < 0 || int(th) >= len(t.Threads) || s.opts.Locate == nil {
+		return number
+	}
+	name := s.opts.Locate(t.Threads[th].Entry + 1).Func // it locates the instruction before
+	if !goname.Wrapper(name) {
+		return cmp.Or(name, number)
+	}
+	for i := range t.Events {
+		ev := &t.Events[i]
+		if ev.Thread != th || ops.Does(ev.Op) == ops.Begin || ops.Does(ev.Op) == ops.Start || ev.Site == 0 {
+			continue
+		}
+		sites := []trace.Site{ev.Site}
+		if int(ev.Stack) < len(t.Stacks) {
+			sites = append(sites, t.Stacks[ev.Stack]...)
+		}
+		for _, site := range slices.Backward(sites) {
+			if own := s.opts.Locate(site).Func; own != "" && !goname.Wrapper(own) {
+				return own
 			}
 		}
-		return fmt.Sprintf("T%d", th)
 	}
+	return name
+}
+
+// partners says who used what a goroutine that is left waits for.
+func (s *search) partners(t *trace.Trace, w *trace.Waiter) (out []string) {
+	name := func(th trace.ThreadID) string { return s.function(t, th) }
 	uses := partners.Of(t, w)
 	for i := range uses {
 		u := &uses[i]
@@ -246,7 +271,7 @@ func (s *search) partners(t *trace.Trace, w *trace.Waiter) (out []string) {
 			out = append(out, text)
 		}
 	}
-	if text := partners.Reached(w, uses); text != "" {
+	if text := partners.Reached(t, w, uses); text != "" {
 		out = append(out, text)
 	}
 	return out

@@ -298,6 +298,9 @@ func (f *Finding) leak(e trace.Ending) {
 		f.Message = fmt.Sprintf("%s %s left, and nothing can wake %s", threads(left, performed), were, them)
 	}
 	f.Site = 0
+	if len(left) > 0 {
+		f.Site = left[0].Site
+	}
 	f.waits(e.Waiters, false)
 }
 

@@ -34,6 +34,8 @@ func TestLeakMessages(t *testing.T) {
 	stuck := waits(1, trace.OpChanSend, prog(1))
 	running := stuck
 	running.Thread, running.Ready = 2, true
+	lost, kept := running, running
+	lost.Reach, kept.Reach, kept.Thread = trace.ReachLost, trace.ReachKept, 3
 	for _, c := range []struct {
 		waiters []trace.Waiter
 		want    string
@@ -42,13 +44,20 @@ func TestLeakMessages(t *testing.T) {
 		{[]trace.Waiter{stuck, stuck}, "T1 (channel send) and T1 (channel send) were left, and nothing can wake them"},
 		{[]trace.Waiter{running}, "T2 (channel send) was still running when the test ended"},
 		{[]trace.Waiter{stuck, running}, "T1 (channel send) and T2 (channel send) were still running when the test ended"},
+		{[]trace.Waiter{lost}, "T2 (channel send) was left, and nothing can wake it"},
+		{[]trace.Waiter{kept}, "T3 (channel send) was still running when the test ended"},
+		{[]trace.Waiter{kept, lost}, "T2 (channel send) was left, and nothing can wake it"},
 		{nil, "goroutines were left"},
 	} {
 		if got := Of(leak(0, c.waiters...), modules).Message; got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	if !same(leak(0, stuck), leak(0, running), modules) {
+	kept.Site = prog(2)
+	if f := Of(leak(0, kept, lost), modules); f.Site != lost.Site {
+		t.Errorf("the place is %v, want that of what is not kept", f.Site)
+	}
+	if !same(leak(0, stuck), leak(0, running), modules) || !same(leak(0, kept, stuck), leak(0, kept, lost), modules) {
 		t.Error("whether it could go on is evidence, not identity")
 	}
 }

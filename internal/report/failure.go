@@ -276,6 +276,9 @@ func (b *builder) partners(out *Wait, w *trace.Waiter) {
 	for i := range uses {
 		u := &uses[i]
 		text := u.Text(name)
+		if of := ops.Of(u.Op).Of; (of == ops.Mutex || of == ops.RWLock) && b.heldBy(u.Object, w.Holder, w.Thread) != "" {
+			text = "" // who holds it is said
+		}
 		if w.Op == trace.OpSelect {
 			text = strings.TrimSuffix(u.Op.String()+" "+b.typed(u.Object)+": "+text, ": ")
 		}
@@ -283,7 +286,7 @@ func (b *builder) partners(out *Wait, w *trace.Waiter) {
 			out.Partners = append(out.Partners, text)
 		}
 	}
-	if text := partners.Reached(w, uses); text != "" {
+	if text := partners.Reached(b.tr, w, uses); text != "" {
 		out.Partners = append(out.Partners, text)
 	}
 }

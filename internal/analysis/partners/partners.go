@@ -254,19 +254,25 @@ func (p *Partner) how(waits trace.Op) string {
 		}
 		return "ended" + after
 	case p.Left:
-		return "is left, too," + after
+		if after != "" {
+			after = "," + after
+		}
+		return "is left, too" + after
 	}
 	return ""
 }
 
 // Reached says whether something that goes on leads to what w's thread waits for, empty if that is not known or is of no interest.
-func Reached(w *trace.Waiter, uses []Use) string {
+func Reached(t *trace.Trace, w *trace.Waiter, uses []Use) string {
 	it := "it"
 	if len(uses) > 1 {
 		it = "these"
 	}
+	others := slices.ContainsFunc(t.Ending.Waiters, func(x trace.Waiter) bool { return x.Thread != w.Thread && x.Reach != trace.ReachKept })
 	switch {
 	case len(uses) == 0:
+	case w.Reach == trace.ReachLost && others: // which may have it
+		return "no goroutine that goes on, timer or global variable leads to " + it
 	case w.Reach == trace.ReachLost:
 		return "nobody else has " + it + ": no goroutine that goes on, timer or global variable leads there"
 	case w.Reach == trace.ReachKept && !w.Ready:
