@@ -361,15 +361,6 @@ const (
 	ReachKept          // something leads to it, or the goroutine may go on itself
 )
 
-var reachNames = [...]string{"unknown", "lost", "held", "kept"}
-
-func (r Reach) String() string {
-	if int(r) < len(reachNames) {
-		return reachNames[r]
-	}
-	return "unknown"
-}
-
 // MayGoOn reports whether the thread was enabled or, after a leak, could have been woken.
 func (w *Waiter) MayGoOn() bool { return w.Ready && w.Reach != ReachLost && w.Reach != ReachHeld }
 
