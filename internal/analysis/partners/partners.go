@@ -49,8 +49,8 @@ const (
 
 var counted = [kinds]string{send: "send", receive: "receive", shut: "close", add: "Add", done: "Done", signal: "Signal", broadcast: "Broadcast"}
 
-// Of returns the uses of what w's thread waits for, of a select one for each channel and direction. There are none unless the execution
-// ended with goroutines left.
+// Of returns the uses of what w's thread waits for, of a select one for each channel and direction. It returns nil unless the
+// execution ended with goroutines left.
 func Of(t *trace.Trace, w *trace.Waiter) []Use {
 	if t.Ending.Kind != trace.Leak {
 		return nil
