@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -40,7 +41,7 @@ func (s *search) isolated(f *failure) (restore func()) {
 // inNewProcess reports whether a failure that was reproduced as o, or missed if that says how it was
 // not, counts. If a new process shows it only in an execution in which the program's own code does
 // something else, o becomes that. If none does, every later execution has a new process, and the search begins again.
-// On an error, a failure counts if it was reproduced.
+// On an error before a new process has shown it, it does not count.
 func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outcome, missed string) (is bool, err error) {
 	raced := f.outcome.Ending.Kind == trace.Race
 	isolator, ok := target.As[target.Isolator](s.target)
@@ -66,7 +67,8 @@ func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outco
 	if missed == "" {
 		again, err := s.strictly(last, o.Trace)
 		if err != nil {
-			return true, err
+			s.missing(f, reason(ctx, err)+" before a new process showed it")
+			return false, err
 		}
 		if differs(o.Trace, again) == nil {
 			return true, nil
@@ -82,12 +84,9 @@ func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outco
 	for _, p := range plans {
 		p.Record = true
 		now, err := judged(s.target, v)(last, p)
-		switch {
-		case err != nil && missed != "":
-			s.missing(f, missed)
+		if err != nil {
+			s.missing(f, cmp.Or(missed, reason(ctx, err)+" before a new process showed it"))
 			return false, err
-		case err != nil:
-			return true, err
 		}
 		if now.Trace == nil || !known.Same(finding.Of(now.Ending, s.target.Modules())) {
 			continue

@@ -92,50 +92,53 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// collides is a program whose executions fail while another process runs it, as those of a test with a
-// fixed file name may. Run has the program alone.
-func collides(o *schedule.Outcome) {
-	if o.Shared {
-		registers(o)
-	}
-}
-
 // rerunning is a repeating target whose Run is preceded by before.
 type rerunning struct {
 	*repeating
-	before func() error
+	before func(*repeating) error
 }
 
 func (r rerunning) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, error) {
-	if err := r.before(); err != nil {
+	if err := r.before(r.repeating); err != nil {
 		return schedule.Outcome{}, err
 	}
 	return r.repeating.Run(ctx, p)
 }
 
-// A failure that is not reproduced is no finding, not even if the target becomes cold meanwhile or
-// nothing can be executed in a new process.
-func TestPassesAgain(t *testing.T) {
-	for name, before := range map[string]func(*repeating) error{
-		"cold": func(r *repeating) error {
-			r.isolation = target.EachNew
-			return nil
-		},
-		"error": func(r *repeating) error {
-			if r.isolation == target.EachNew {
-				return errGone
-			}
-			return nil
-		},
+// A failure of a shared process is no finding before a new process has shown it, also if the target becomes cold
+// meanwhile, or nothing can be executed in a new process.
+func TestNotShownInNewProcess(t *testing.T) {
+	gone := errors.New("gone")
+	cold := func(r *repeating) error {
+		r.isolation = target.EachNew
+		return nil
+	}
+	ends := func(r *repeating) error {
+		if r.isolation == target.EachNew {
+			return gone
+		}
+		return nil
+	}
+	onlyThere := func(o *schedule.Outcome) { // not in Run's
+		if o.Shared {
+			registers(o)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		second func(*schedule.Outcome)
+		before func(*repeating) error
+	}{
+		{"becomes cold", onlyThere, cold},
+		{"passes again, then ends", onlyThere, ends},
+		{"fails again, then ends", registers, ends},
 	} {
-		t.Run(name, func(t *testing.T) {
-			r := &repeating{Target: simprog.New(simprog.LockedUpdate(2)), second: collides}
-			got, err := Find(t.Context(), rerunning{r, func() error { return before(r) }}, Options{Runs: 1}, nil)
-			if err != nil && !errors.Is(err, errGone) || got == nil || got.Outcome == Bug || got.Finding != nil || got.NotReproduced != 1 {
+		t.Run(c.name, func(t *testing.T) {
+			r := rerunning{&repeating{Target: simprog.New(simprog.LockedUpdate(2)), second: c.second}, c.before}
+			got, err := Find(t.Context(), r, Options{Runs: 1}, nil)
+			if err != nil && !errors.Is(err, gone) || got.Outcome == Bug || got.Finding != nil || got.NotReproduced != 1 {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
 	}
 }
-
-var errGone = errors.New("gone")
