@@ -266,7 +266,7 @@ func hdInFunc(pc uintptr, name string) bool {
 func hdWaiters(outcome uint32) {
 	quiet := outcome == hdOutLeak && hdAtRest()
 	still := outcome == hdOutLeak && !quiet && hd.plan.Flags&hdPlanHaste != 0
-	tells := outcome == hdOutLeak && hd.record && !hd.warm
+	tells := outcome == hdOutLeak && hd.record && !hd.warm && hd.plan.Flags&hdPlanHaste == 0
 	known := tells && hdFindLost()
 	for i := range hd.nthreads {
 		t := &hd.threads[i]
