@@ -37,7 +37,7 @@ func (s *search) confirm(ctx context.Context, f *failure) (found bool, err error
 	if err == nil && missed == "" {
 		var aside bool
 		if aside, err = s.onlyEarly(ctx, f, &o); aside {
-			return false, err
+			return false, s.unlessTime(ctx, err)
 		}
 	}
 	if err == nil {

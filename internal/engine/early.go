@@ -52,7 +52,7 @@ func (s *search) delays() schedule.Delays {
 }
 
 // onlyEarly reports whether a failure, recorded as o, needs a timer to fire early, and sets it aside. If it does not, o and f become
-// an execution that fails in the same way without.
+// an execution that fails in the same way without. On an error, that is not known, and the failure does not count.
 func (s *search) onlyEarly(ctx context.Context, f *failure, o *schedule.Outcome) (aside bool, err error) {
 	if !s.hurried(f, o) {
 		return false, nil
@@ -68,7 +68,8 @@ func (s *search) onlyEarly(ctx context.Context, f *failure, o *schedule.Outcome)
 		}
 	}
 	if _, diverged := err.(*DivergedError); err != nil && !diverged {
-		return false, err
+		s.missing(f, reason(ctx, err)+" before an execution without early timers showed it")
+		return true, err
 	}
 	s.setEarlyAside(o)
 	return true, nil
