@@ -337,6 +337,12 @@ func (s *search) missing(f *failure, why string) {
 	}
 }
 
+// undecided counts a failure as not reproduced because ctx or an error ended the attempt.
+func (s *search) undecided(ctx context.Context, f *failure, err error, before string) {
+	s.report.Undecided++
+	s.missing(f, reason(ctx, err)+" before "+before)
+}
+
 func (s *search) ending(o schedule.Outcome) string {
 	if !o.Ending.Kind.Failed() {
 		return fmt.Sprintf("%v (status %d)", o.Ending.Kind, o.Ending.Status)

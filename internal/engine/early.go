@@ -68,7 +68,7 @@ func (s *search) onlyEarly(ctx context.Context, f *failure, o *schedule.Outcome)
 		}
 	}
 	if _, diverged := err.(*DivergedError); err != nil && !diverged {
-		s.missing(f, reason(ctx, err)+" before an execution without early timers showed it")
+		s.undecided(ctx, f, err, "an execution without early timers showed it")
 		return true, err
 	}
 	s.setEarlyAside(o)

@@ -46,7 +46,7 @@ func TestEarlyNotDecided(t *testing.T) {
 	}
 	gone := errors.New("gone")
 	r, err := Find(t.Context(), unhurried{simprog.New(hasty()), gone}, opts, nil)
-	if !errors.Is(err, gone) || r.Finding != nil || r.NotReproduced != 1 {
+	if !errors.Is(err, gone) || r.Finding != nil || r.NotReproduced != 1 || r.Undecided != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -83,6 +83,8 @@ type Report struct {
 	// NotReproduced counts failures that did not reproduce when their plan was run again or their
 	// trace replayed. They are not findings; Notes describes the first few.
 	NotReproduced int `json:"notReproduced"`
+	// Undecided counts those of them that were not tried again in full, as time ran out.
+	Undecided int `json:"-"`
 	// Unfinished are executions, counted among Executions, that heddle ended before they were over; nil without any.
 	Unfinished *UnfinishedExecutions `json:"unfinished,omitempty"`
 	// Length is the scheduling points of the last execution that ran to its end, 0 unless the first was long.

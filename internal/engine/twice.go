@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -22,6 +21,8 @@ import (
 // newTries is how many executions look for a failure in new processes, besides the replay of its
 // recording.
 const newTries = 20
+
+const shownAnew = "a new process showed it"
 
 // isolated isolates the executions that confirm a failure as the failed one was isolated, until the
 // function that it returns is called.
@@ -67,7 +68,7 @@ func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outco
 	if missed == "" {
 		again, err := s.strictly(last, o.Trace)
 		if err != nil {
-			s.missing(f, reason(ctx, err)+" before a new process showed it")
+			s.undecided(ctx, f, err, shownAnew)
 			return false, err
 		}
 		if differs(o.Trace, again) == nil {
@@ -84,8 +85,12 @@ func (s *search) inNewProcess(ctx context.Context, f *failure, o *schedule.Outco
 	for _, p := range plans {
 		p.Record = true
 		now, err := judged(s.target, v)(last, p)
-		if err != nil {
-			s.missing(f, cmp.Or(missed, reason(ctx, err)+" before a new process showed it"))
+		switch {
+		case err != nil && missed != "":
+			s.missing(f, missed)
+			return false, err
+		case err != nil:
+			s.undecided(ctx, f, err, shownAnew)
 			return false, err
 		}
 		if now.Trace == nil || !known.Same(finding.Of(now.Ending, s.target.Modules())) {
@@ -232,7 +237,7 @@ func (s *search) beginAnew(f *failure, tries int) {
 		s.note("the test failed in a process in which it had run before (%s), and not in %d new processes: each execution has a new process", what, tries)
 	}
 	r := s.report
-	r.Executions, r.NewProcesses, r.Newest, r.Masked, r.NotReproduced = 0, 0, 0, 0, 0
+	r.Executions, r.NewProcesses, r.Newest, r.Masked, r.NotReproduced, r.Undecided = 0, 0, 0, 0, 0, 0
 	r.Sequential, r.Unfinished, r.Ended = false, nil, ""
 	s.strategy = s.newStrategy()
 	s.stage = s.strategy.Stage()

@@ -128,15 +128,17 @@ func TestNotShownInNewProcess(t *testing.T) {
 		name   string
 		second func(*schedule.Outcome)
 		before func(*repeating) error
+
+		undecided int
 	}{
-		{"becomes cold", onlyThere, cold},
-		{"passes again, then ends", onlyThere, ends},
-		{"fails again, then ends", registers, ends},
+		{"becomes cold", onlyThere, cold, 0},
+		{"passes again, then ends", onlyThere, ends, 0},
+		{"fails again, then ends", registers, ends, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := rerunning{&repeating{Target: simprog.New(simprog.LockedUpdate(2)), second: c.second}, c.before}
 			got, err := Find(t.Context(), r, Options{Runs: 1}, nil)
-			if err != nil && !errors.Is(err, gone) || got.Outcome == Bug || got.Finding != nil || got.NotReproduced != 1 {
+			if err != nil && !errors.Is(err, gone) || got.Outcome == Bug || got.Finding != nil || got.NotReproduced != 1 || got.Undecided != c.undecided {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})

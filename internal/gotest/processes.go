@@ -56,7 +56,7 @@ func (f *further) close() {
 // find searches the schedules of a test on t and on targets that start starts, as many as
 // Options.Processes. The tests of a package may use the same files and ports in each process, and in
 // one that is started before it is needed. So if executions failed and none failed again alone, find
-// searches again, with one process at a time.
+// searches again, with one process at a time. Failures for which time ran out do not show that.
 func (s *suite) find(ctx context.Context, t target.Target, opts engine.Options, start func(context.Context) (target.Target, error), progress func(engine.Progress)) (*engine.Report, error) {
 	several := opts
 	var all []*further
@@ -74,7 +74,7 @@ func (s *suite) find(ctx context.Context, t target.Target, opts engine.Options, 
 		f.close() // it may be in the middle of an execution
 	}
 	solitary, ok := target.As[target.Solitary](t)
-	if err != nil || found.Finding != nil || found.NotReproduced == 0 || !ok && len(all) == 0 {
+	if err != nil || found.Finding != nil || found.NotReproduced == found.Undecided || !ok && len(all) == 0 {
 		return found, err
 	}
 	if ok {
