@@ -38,7 +38,7 @@ func (u unhurried) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, 
 	return u.Target.Run(ctx, p)
 }
 
-// A failure under early timers is no finding if whether it needs them could not be found out.
+// A failure under early timers does not count if whether it needs them could not be found out.
 func TestEarlyNotDecided(t *testing.T) {
 	opts := Options{Runs: 2000, EarlyAside: true}
 	if r := find(t, simprog.New(hasty()), opts); len(r.Early) != 1 || r.Finding != nil {

@@ -105,7 +105,7 @@ func (r rerunning) Run(ctx context.Context, p schedule.Plan) (schedule.Outcome, 
 	return r.repeating.Run(ctx, p)
 }
 
-// A failure of a shared process is not a finding before a new process has shown it, also if the target becomes cold
+// A failure of a shared process does not count before a new process has shown it, also if the target becomes cold
 // meanwhile, or nothing can be executed in a new process.
 func TestNotShownInNewProcess(t *testing.T) {
 	gone := errors.New("gone")

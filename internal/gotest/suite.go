@@ -376,6 +376,8 @@ func (s *suite) unit(ctx context.Context, u unit, r *result.Package) error {
 			note(out, "%s did not end, so this is not a pass: use a longer -timeout, or -short if the test knows it", wording.Count(u.Executions, "execution"))
 		case out.Report != nil && out.Report.Outcome == engine.OnlyCut:
 			note(out, "no execution ran to its end, so this is not a pass: --cut cut them all")
+		case out.Report != nil && out.Report.Undecided > 0:
+			note(out, "executions failed, and time ran out before it was known whether they count, so this is neither a finding nor a pass: use a longer -timeout")
 		default:
 			note(out, "executions failed, and none failed again when run again: the test depends on more than the schedule, so this is neither a finding nor a pass")
 		}
