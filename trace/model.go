@@ -427,7 +427,12 @@ func (e *Ending) OutOfSteps() bool {
 
 // BesideOthers reports whether the execution ended in a deadlock that other threads may outlive.
 func (e *Ending) BesideOthers() bool {
-	return e.Kind == Deadlock && (len(e.Cycle) > 0 || e.Message == GoesOn)
+	if e.Kind != Deadlock || e.Message == GoesOn {
+		return e.Kind == Deadlock
+	}
+	// Of a goroutine that waits for itself, those that wait for it are part of the deadlock: they might have unlocked it.
+	itself := len(e.Cycle) == 1 && slices.ContainsFunc(e.Waiters, func(w Waiter) bool { return w.Thread == e.Cycle[0] && w.Op >= OpGo })
+	return len(e.Cycle) > 0 && !itself
 }
 
 // Undecided reports whether the execution was cut off although its step budget was left, or while it depended on what heddle does not
