@@ -79,7 +79,9 @@ int main(void) {
   SAY((int)syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0));
   pthread_create(&t, NULL, waits, NULL);
   nap();
+  flockfile(stdout); // the thread says something, too, once the child has ended
   SAY((int)syscall(SYS_pidfd_send_signal, fd, SIGTERM, NULL, 0));
+  funlockfile(stdout);
   pthread_join(t, NULL);
   SAY(code(P_PID, (id_t)p, WEXITED) == SIGTERM);
   close(fd);
