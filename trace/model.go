@@ -427,12 +427,16 @@ func (e *Ending) OutOfSteps() bool {
 
 // BesideOthers reports whether the execution ended in a deadlock that other threads may outlive.
 func (e *Ending) BesideOthers() bool {
-	if e.Kind != Deadlock || e.Message == GoesOn {
-		return e.Kind == Deadlock
+	switch {
+	case e.Kind != Deadlock:
+		return false
+	case e.Message == GoesOn:
+		return true
+	case len(e.Cycle) == 1:
+		// Those that wait for a goroutine which waits for itself are part of the deadlock: they might have unlocked it.
+		return !slices.ContainsFunc(e.Waiters, func(w Waiter) bool { return w.Thread == e.Cycle[0] && w.Op >= OpGo })
 	}
-	// Of a goroutine that waits for itself, those that wait for it are part of the deadlock: they might have unlocked it.
-	itself := len(e.Cycle) == 1 && slices.ContainsFunc(e.Waiters, func(w Waiter) bool { return w.Thread == e.Cycle[0] && w.Op >= OpGo })
-	return len(e.Cycle) > 0 && !itself
+	return len(e.Cycle) > 0
 }
 
 // Undecided reports whether the execution was cut off although its step budget was left, or while it depended on what heddle does not

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -149,19 +148,12 @@ func (a *app) printJSON(v any) error {
 
 // encode prints one value as JSON. Characters that a terminal would act on are escaped.
 func (a *app) encode(v any, indent string) error {
-	text, err := lossless.Marshal(v, false)
+	text, err := lossless.MarshalIndent(v, false, indent)
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	if indent == "" {
-		b.Write(text)
-	} else if err := json.Indent(&b, text, "", indent); err != nil {
-		return err
-	}
-	b.WriteByte('\n')
 	var out strings.Builder
-	for _, r := range b.String() {
+	for _, r := range string(text) + "\n" {
 		if r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) {
 			for _, unit := range utf16.Encode([]rune{r}) {
 				fmt.Fprintf(&out, "\\u%04x", unit)
@@ -329,7 +321,9 @@ func commandWords(args []string) []string {
 }
 
 var (
-	notNumber   = regexp.MustCompile(`^(\S+): expected a valid \d+ bit (u?)int but got (.*)$`)
+	notNumber = regexp.MustCompile(`^(\S+): expected a valid \d+ bit (u?)int but got (.*)$`)
+	// goTestNames are flags of the other commands for which heddle test has the name that go test gives them.
+	goTestNames = map[string]string{"runs": "count", "time": "timeout"}
 	unknownFlag = regexp.MustCompile(`^unknown flag --?(\w+)`)
 	leadingDash = regexp.MustCompile(`^(\S+): expected .* value but got "(-.*)" \(.*\); perhaps try .*$`)
 )
@@ -376,9 +370,7 @@ func parseError(err error) string {
 		if why := refusal(m[1]); why != "" && command == "heddle test" {
 			return why
 		}
-		for _, pair := range [][2]string{{"runs", "count"}, {"time", "timeout"}} {
-			// As go test has it, and as the other commands do.
-			other, its := pair[0], pair[1]
+		for other, its := range goTestNames {
 			if command != "heddle test" {
 				other, its = its, other
 			}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -295,15 +293,11 @@ func (out *determinismJSON) fill(d *engine.Determinism, t target.Target) {
 
 // keep writes the answer beside the trace.
 func (out *determinismJSON) keep(name string) error {
-	text, err := lossless.Marshal(out, true)
+	data, err := lossless.MarshalIndent(out, true, "  ")
 	if err != nil {
 		return err
 	}
-	var data bytes.Buffer
-	if err := json.Indent(&data, text, "", "  "); err != nil {
-		return err
-	}
-	return wholefile.WriteBytes(strings.TrimSuffix(name, trace.Ext)+".determinism.json", 0o644, append(data.Bytes(), '\n'))
+	return wholefile.WriteBytes(strings.TrimSuffix(name, trace.Ext)+".determinism.json", 0o644, append(data, '\n'))
 }
 
 func (p *pairJSON) String() string {

@@ -223,7 +223,7 @@ func goTestWords(app *kong.Application, words []string) []string {
 		f, value, joined := flagOf(flags, w)
 		switch {
 		case f == nil && len(w) > 2 && w[0] == '-' && w[1] != '-':
-			if name, _, _ := strings.Cut(w[1:], "="); refusal(name) != "" || name == "help" || name == "runs" || name == "time" {
+			if name, _, _ := strings.Cut(w[1:], "="); refusal(name) != "" || name == "help" || goTestNames[name] != "" {
 				out = append(out, "-"+w)
 				continue
 			}

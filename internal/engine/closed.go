@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/heddle-dev/heddle/internal/ops"
 	"github.com/heddle-dev/heddle/trace"
@@ -41,19 +42,6 @@ func sharesLocks(waiters []trace.Waiter) bool {
 
 // cyclic reports whether some of these threads wait for what the next of them holds, and the last for what the first holds.
 func cyclic(threads []trace.Waiter) bool {
-	next := map[trace.ThreadID]trace.ThreadID{}
-	for i := range threads {
-		if w := &threads[i]; !w.Ready && w.Holder >= 0 {
-			next[w.Thread] = w.Holder
-		}
-	}
-	for first := range next {
-		at, ok := first, true
-		for n := 0; ok && n <= len(next); n++ {
-			if at, ok = next[at]; ok && at == first {
-				return true
-			}
-		}
-	}
-	return false
+	blocked := slices.DeleteFunc(slices.Clone(threads), func(w trace.Waiter) bool { return w.Ready })
+	return len(trace.CycleOf(blocked)) > 0
 }

@@ -104,17 +104,22 @@ func claims(recorded, met *trace.Trace) (field, x, y string) {
 	if (a.Child == nil) != (b.Child == nil) || a.Child != nil && *a.Child != *b.Child {
 		return "child", fmt.Sprintf(" with the child %+v", a.Child), fmt.Sprintf(" with the child %+v", b.Child)
 	}
-	waiters := func(t *trace.Trace) []string {
-		var all []string
-		for _, w := range t.Ending.Waiters {
-			stack := frames(t, w.Stack)
-			w.Stack = 0
-			all = append(all, fmt.Sprintf("T%d %v at %s of %v, held by %d, ready %t%s", w.Thread, w.Op, place(t.Modules, w.Site), w.Object, w.Holder, w.Ready, sites(t, stack)))
+	sameWaiter := func(p, q trace.Waiter) bool {
+		if !slices.Equal(stackOf(recorded, p.Stack), stackOf(met, q.Stack)) {
+			return false
 		}
-		return all
+		p.Stack, p.Reach, q.Stack, q.Reach = 0, 0, 0, 0 // what could wake a thread is not looked for in every recording
+		return p == q
 	}
-	if p, q := waiters(recorded), waiters(met); !slices.Equal(p, q) {
-		return "waiters", " with " + strings.Join(p, "; "), " with " + strings.Join(q, "; ")
+	if !slices.EqualFunc(a.Waiters, b.Waiters, sameWaiter) {
+		waiters := func(t *trace.Trace) string {
+			var all []string
+			for _, w := range t.Ending.Waiters {
+				all = append(all, fmt.Sprintf("T%d %v at %s of %v, held by %d, ready %t%s", w.Thread, w.Op, place(t.Modules, w.Site), w.Object, w.Holder, w.Ready, sites(t, stackOf(t, w.Stack))))
+			}
+			return " with " + strings.Join(all, "; ")
+		}
+		return "waiters", waiters(recorded), waiters(met)
 	}
 	if len(recorded.Threads) != len(met.Threads) {
 		return "threads", fmt.Sprintf(" with %d threads", len(recorded.Threads)), fmt.Sprintf(" with %d threads", len(met.Threads))
@@ -219,14 +224,7 @@ const fullStacks = 1 << 15
 // unknown reports whether an event may have a stack that the runtime had no room for.
 func unknown(t *trace.Trace, e *trace.Event) bool { return e.Stack == 0 && len(t.Stacks) >= fullStacks }
 
-func stack(t *trace.Trace, e *trace.Event) []trace.Site { return frames(t, e.Stack) }
-
-func frames(t *trace.Trace, n uint32) []trace.Site {
-	if int(n) < len(t.Stacks) {
-		return t.Stacks[n]
-	}
-	return nil
-}
+func stack(t *trace.Trace, e *trace.Event) []trace.Site { return stackOf(t, e.Stack) }
 
 func eventText(t *trace.Trace, e *trace.Event) string {
 	s := fmt.Sprintf("T%d %v at %s", e.Thread, e.Op, place(t.Modules, e.Site))

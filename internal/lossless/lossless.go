@@ -39,6 +39,17 @@ func Marshal(v any, html bool) ([]byte, error) {
 	return w.out, nil
 }
 
+// MarshalIndent is Marshal with each element on a line of its own, indented, unless indent is empty.
+func MarshalIndent(v any, html bool, indent string) ([]byte, error) {
+	text, err := Marshal(v, html)
+	if err != nil || indent == "" {
+		return text, err
+	}
+	var b bytes.Buffer
+	err = json.Indent(&b, text, "", indent)
+	return b.Bytes(), err
+}
+
 // A byte is marked as two of Unicode's noncharacters, which no text has in earnest: where one has them, its bytes
 // are marked as well.
 const (
