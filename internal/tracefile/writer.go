@@ -2,6 +2,7 @@ package tracefile
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/heddle-dev/heddle/internal/toolchain"
 	"github.com/heddle-dev/heddle/internal/usage"
+	"github.com/heddle-dev/heddle/internal/wholefile"
 	"github.com/heddle-dev/heddle/trace"
 )
 
@@ -72,7 +74,12 @@ func replaceable(name string) error {
 
 // Writable returns a usage.Error unless a file that the user named for output can be written. Commands
 // call it before they begin their work.
-func Writable(name string) error { return usage.Wrap(writable(name)) }
+func Writable(name string) error {
+	if wholefile.IsOutput(name) || name == os.DevNull {
+		return nil
+	}
+	return usage.Wrap(cmp.Or(wholefile.Check(name), writable(name)))
+}
 
 // writable reports before the search whether its result can be written.
 func writable(name string) error {

@@ -14,8 +14,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// NotReplacedError is returned for a name that something other than a file has: replacing it would break it for others, as with
-// /dev/null.
+// NotReplacedError is returned for a name that something other than a file has: replacing it would break it for others.
 type NotReplacedError struct{ Name, What string }
 
 func (e *NotReplacedError) Error() string {
@@ -25,7 +24,7 @@ func (e *NotReplacedError) Error() string {
 // Check returns a NotReplacedError for a name that Write would refuse.
 func Check(name string) error {
 	info, err := os.Lstat(name)
-	if err != nil || IsOutput(name) {
+	if err != nil || IsOutput(name) || name == os.DevNull {
 		return nil
 	}
 	switch mode := info.Mode(); {
@@ -51,7 +50,7 @@ func IsOutput(name string) bool {
 }
 
 // Write writes a file whole or not at all, with permissions perm less the process's mask. Standard output is written to as it
-// is.
+// is, and what goes to /dev/null is dropped.
 func Write(name string, perm fs.FileMode, write func(io.Writer) error) error {
 	return replace(name, write, renameio.WithPermissions(perm))
 }
@@ -70,8 +69,11 @@ func WriteBytes(name string, perm fs.FileMode, data []byte) error {
 }
 
 func replace(name string, write func(io.Writer) error, how renameio.Option) error {
-	if IsOutput(name) {
+	switch {
+	case IsOutput(name):
 		return write(os.Stdout)
+	case name == os.DevNull:
+		return write(io.Discard)
 	}
 	if err := Check(name); err != nil {
 		return err

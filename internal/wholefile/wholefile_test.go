@@ -64,11 +64,17 @@ func TestWrite(t *testing.T) {
 	if err := unix.Mkfifo(at("pipe"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for name, what := range map[string]string{at("pipe"): "pipe", dir: "directory", "/dev/null": "device"} {
+	for name, what := range map[string]string{at("pipe"): "pipe", dir: "directory", "/dev/zero": "device"} {
 		err := WriteBytes(name, 0o666, nil)
 		if e := (*NotReplacedError)(nil); !errors.As(err, &e) || e.What != what {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if err := WriteBytes(os.DevNull, 0o666, []byte("five")); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Lstat(os.DevNull); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		t.Errorf("/dev/null was replaced: %v, %v", info, err)
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 4 {
