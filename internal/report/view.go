@@ -221,7 +221,7 @@ type Wait struct {
 	Creator trace.ThreadID `json:"creator"`
 	Created int            `json:"created"`
 	// Partners say who used what a goroutine that is left waits for, and how they ended: `used by T0 TestFirst, which ended after 1 receive`.
-	// The last one may say whether anything that goes on leads to it.
+	// The last one may say whether anything that still runs can reach it.
 	Partners []string `json:"partners,omitempty"`
 }
 

@@ -223,7 +223,7 @@ func (u *Use) held(name func(trace.ThreadID) string) string {
 		case p.Ended:
 			return "locked by " + name(p.Thread) + ", which ended without unlocking it"
 		default:
-			return "locked by " + name(p.Thread) + ", which is left, too"
+			return "locked by " + name(p.Thread) + ", which is also left"
 		}
 	}
 	return ""
@@ -257,7 +257,7 @@ func (p *Partner) how(waits trace.Op) string {
 		if after != "" {
 			after = "," + after
 		}
-		return "is left, too" + after
+		return "is also left" + after
 	}
 	return ""
 }
@@ -272,11 +272,11 @@ func Reached(t *trace.Trace, w *trace.Waiter, uses []Use) string {
 	switch {
 	case len(uses) == 0:
 	case w.Reach == trace.ReachLost && others: // which may have it
-		return "no goroutine that goes on, timer or global variable leads to " + it
+		return "no running goroutine, timer or global variable can reach " + it
 	case w.Reach == trace.ReachLost:
-		return "nobody else has " + it + ": no goroutine that goes on, timer or global variable leads there"
+		return "nothing else can reach " + it + ": no goroutine, timer or global variable"
 	case w.Reach == trace.ReachKept && !w.Ready:
-		return "a global variable, or something that goes on, still leads to " + it
+		return "a global variable, a timer or a running goroutine can still reach " + it
 	}
 	return ""
 }

@@ -42,29 +42,29 @@ func check(t *testing.T, tr *trace.Trace, want ...string) {
 	}
 }
 
-const nobody = "nobody else has it: no goroutine that goes on, timer or global variable leads there"
+const nothing = "nothing else can reach it: no goroutine, timer or global variable"
 
 func TestChannels(t *testing.T) {
 	at := func(th trace.ThreadID, op trace.Op) trace.Event { return trace.Event{Thread: th, Op: op, Object: ch} }
 	receives := trace.Waiter{Thread: 1, Op: trace.OpChanRecv, Object: ch, Reach: trace.ReachLost}
 	tr := left(receives, []trace.ThreadID{2}, at(2, trace.OpChanSend), at(2, trace.OpChanSend), at(1, trace.OpChanRecv))
-	check(t, tr, "used by T2, which ended after 2 sends without closing it", nobody)
+	check(t, tr, "used by T2, which ended after 2 sends without closing it", nothing)
 
 	// One that is left in its own send has not sent.
 	tr.Ending.Waiters = append(tr.Ending.Waiters, trace.Waiter{Thread: 3, Op: trace.OpChanSend, Object: ch, Reach: trace.ReachLost})
 	tr.Events = append(tr.Events, at(3, trace.OpChanSend))
-	check(t, tr, "used by T2, which ended after 2 sends without closing it", "no goroutine that goes on, timer or global variable leads to it")
+	check(t, tr, "used by T2, which ended after 2 sends without closing it", "no running goroutine, timer or global variable can reach it")
 	// If goroutines ran on unrecorded, only what ended before is counted.
 	tr.Ending.Waiters[1] = trace.Waiter{Thread: 3, Op: trace.OpGsleep, Ready: true, Reach: trace.ReachKept}
-	check(t, tr, "used by T2, which ended after 2 sends without closing it; and T3, which is left, too", nobody)
+	check(t, tr, "used by T2, which ended after 2 sends without closing it; and T3, which is also left", nothing)
 
 	// An attempt that took the default of its select is none.
 	tr = left(receives, nil, trace.Event{Thread: 2, Op: trace.OpChanSend, Object: ch, Result: -11})
-	check(t, tr, "no other goroutine used it", nobody)
+	check(t, tr, "no other goroutine used it", nothing)
 	tr.Ending.Waiters[0].Reach = trace.ReachUnknown
 	check(t, tr, "", "")
 	tr.Ending.Waiters[0].Reach = trace.ReachKept
-	check(t, tr, "", "a global variable, or something that goes on, still leads to it")
+	check(t, tr, "", "a global variable, a timer or a running goroutine can still reach it")
 	// What is not left has no partners.
 	tr.Ending.Kind = trace.Deadlock
 	check(t, tr, "")
@@ -79,7 +79,7 @@ func TestSelect(t *testing.T) {
 		{Thread: 0, Op: trace.OpChanRecv, Object: ch, Taken: 2},
 		{Thread: 1, Op: trace.OpChanSend, Object: ch, Taken: 3},
 	}
-	these := "nobody else has these: no goroutine that goes on, timer or global variable leads there"
+	these := "nothing else can reach these: no goroutine, timer or global variable"
 	check(t, tr, "used by T0, which ended after 3 receives", "no other goroutine used it", these)
 	// Nothing is counted if selects took more than is known.
 	tr.Ending.Cases = append(tr.Ending.Cases, trace.Case{Op: trace.OpSelect})
@@ -98,7 +98,7 @@ func TestLocks(t *testing.T) {
 	tr.Ending.Waiters = append(tr.Ending.Waiters, trace.Waiter{Thread: 2, Op: trace.OpGcondWait, Object: quit})
 	check(t, tr, "", "")
 	tr.Ending.Waiters[1] = trace.Waiter{Thread: 2, Op: trace.OpChanRecv, Object: quit}
-	check(t, tr, "locked by T2, which is left, too", "")
+	check(t, tr, "locked by T2, which is also left", "")
 }
 
 func TestCounters(t *testing.T) {
@@ -107,8 +107,8 @@ func TestCounters(t *testing.T) {
 	}
 	waits := trace.Waiter{Thread: 1, Op: trace.OpWgWait, Object: ch, Reach: trace.ReachLost}
 	check(t, left(waits, []trace.ThreadID{2, 3}, add(0, 3), add(2, -1), add(3, -1)),
-		"used by T0, which ended after Add(3); T2, which ended after 1 Done; and T3, which ended after 1 Done", nobody)
+		"used by T0, which ended after Add(3); T2, which ended after 1 Done; and T3, which ended after 1 Done", nothing)
 
 	waits = trace.Waiter{Thread: 1, Op: trace.OpGcondWait, Object: ch, Reach: trace.ReachLost}
-	check(t, left(waits, nil, trace.Event{Op: trace.OpGcondSignal, Object: ch}), "used by T0, which ended after 1 Signal", nobody)
+	check(t, left(waits, nil, trace.Event{Op: trace.OpGcondSignal, Object: ch}), "used by T0, which ended after 1 Signal", nothing)
 }
