@@ -41,6 +41,7 @@ func (t *Tool) Sources(ctx context.Context, b Build) (Sources, error) {
 	if err != nil {
 		return s, err
 	}
+	read := map[string]bool{} // a package and its test's variant have files in common
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(fields) < 3 {
@@ -54,6 +55,10 @@ func (t *Tool) Sources(ctx context.Context, b Build) (Sources, error) {
 			if !filepath.IsAbs(file) { // that of a test's main is
 				file = filepath.Join(fields[2], file)
 			}
+			if read[file] {
+				continue
+			}
+			read[file] = true
 			text, err := os.ReadFile(cmp.Or(replaced[file], file))
 			if err == nil && bytes.Contains(text, []byte("\n//go:linkname ")) {
 				s.Linkage[file] = text
